@@ -1,0 +1,177 @@
+"""Settings of a store: one frozen dataclass of options per stage, read from `kbcite.toml`.
+
+Precedence: option > environment (`KBCITE_*`) > `kbcite.toml` > the defaults here. An unknown key is an error, never ignored.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any, TypeVar, get_type_hints
+
+from kbcite.errors import UsageError
+from kbcite.records import SourceType
+
+T = TypeVar("T")
+
+SETTINGS_NAME = "kbcite.toml"
+USER_AGENT = "kbcite/{version} (+{contact})"
+
+
+@dataclass(frozen=True, slots=True)
+class SourceSettings:
+    """One whitelisted source: a seed, its scope and its limits."""
+
+    url: str
+    """The seed."""
+    scope: tuple[str, ...] = ()
+    """URL prefixes that belong to it; empty means the seed's folder."""
+    exclude: tuple[str, ...] = ()
+    """Regular expressions; a URL that matches one is left out."""
+    type: SourceType = SourceType.WEB
+    depth: int = 5
+    """Links followed from the seed; 0 is the seed alone."""
+    max_pages: int = 1000
+    allow_private: bool = False
+    """Loopback, private and link-local addresses may be fetched."""
+    obey_robots: bool = True
+    labels: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CrawlSettings:
+    contact: str = "https://pypi.org/project/kbcite/"
+    """Goes into the User-Agent, so that a site's owner can find you."""
+    interval_s: float = 1.0
+    """Seconds between two requests to one host."""
+    private_interval_s: float = 0.0
+    """The same for hosts of sources with `allow_private`."""
+    jitter: float = 0.3
+    """The interval varies by up to this share."""
+    threads: int = 8
+    connect_timeout_s: float = 10.0
+    total_timeout_s: float = 30.0
+    max_bytes: int = 10_000_000
+    max_redirects: int = 10
+    retries: int = 2
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkSettings:
+    min_words: int = 256
+    max_words: int = 512
+    overlap_words: int = 40
+    """Used only where a page has no headings."""
+
+
+@dataclass(frozen=True, slots=True)
+class IndexSettings:
+    encoder: str = "builtin"
+    """`builtin`, `st:NAME_OR_FOLDER`, or `litellm:PROVIDER/MODEL`."""
+    threads: int = 0
+    """0 means as many as there are cores."""
+
+
+@dataclass(frozen=True, slots=True)
+class AskSettings:
+    model: str = ""
+    """Any litellm name; empty means the extractive answer, without a model."""
+    api_base: str = ""
+    top_k: int = 5
+    threshold: float = 0.45
+    """Relevance from 0 to 1 below which a block is not used (SPEC 50)."""
+    min_coverage: float = 0.8
+    min_support: float = 0.5
+    max_quote_chars: int = 600
+    timeout_s: float = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class RecheckSettings:
+    interval_days: float = 7.0
+    dead_after_checks: int = 3
+    dead_after_days: float = 3.0
+
+
+@dataclass(frozen=True, slots=True)
+class FreshnessSettings:
+    window_days: float = 7.0
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    sources: tuple[SourceSettings, ...] = ()
+    crawl: CrawlSettings = field(default_factory=CrawlSettings)
+    chunk: ChunkSettings = field(default_factory=ChunkSettings)
+    index: IndexSettings = field(default_factory=IndexSettings)
+    ask: AskSettings = field(default_factory=AskSettings)
+    recheck: RecheckSettings = field(default_factory=RecheckSettings)
+    freshness: FreshnessSettings = field(default_factory=FreshnessSettings)
+
+
+def load_settings(path: Path, environment: Mapping[str, str] = os.environ) -> Settings:
+    """The settings in a file, overlaid by `KBCITE_SECTION_KEY` variables. Raises UsageError naming file, key and reason."""
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        table = {}
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path} is not valid TOML: {error}; mend it there") from error
+    return settings_from_table(table, str(path), environment)
+
+
+def settings_from_table(table: Mapping[str, Any], where: str, environment: Mapping[str, str]) -> Settings:
+    sections = {f.name for f in fields(Settings)} - {"sources"}
+    unknown = set(table) - sections - {"source"}
+    if unknown:
+        raise UsageError(f"{where}: unknown section [{sorted(unknown)[0]}]; known are source, {', '.join(sorted(sections))}")
+    sources = table.get("source", [])
+    if not isinstance(sources, list):
+        raise UsageError(f"{where}: sources are written as [[source]], with two brackets")
+    settings = Settings(sources=tuple(_build(SourceSettings, row, f"{where} [[source]]") for row in sources))
+    for name in sections:
+        section = table.get(name, {})
+        if not isinstance(section, dict):
+            raise UsageError(f"{where}: {name} is a section, written [{name}]")
+        cls = type(getattr(settings, name))
+        settings = replace(settings, **{name: _build(cls, {**section, **_overlay(cls, name, environment)}, f"{where} [{name}]")})
+    return settings
+
+
+def _overlay(cls: type, section: str, environment: Mapping[str, str]) -> dict[str, str]:
+    names = {f.name: f"KBCITE_{section}_{f.name}".upper() for f in fields(cls)}
+    return {name: environment[variable] for name, variable in names.items() if environment.get(variable)}
+
+
+def _build(cls: type[T], row: Mapping[str, Any], where: str) -> T:
+    hints = get_type_hints(cls)
+    if unknown := set(row) - set(hints):
+        raise UsageError(f"{where}: unknown key {sorted(unknown)[0]!r}; known are {', '.join(hints)}")
+    try:
+        return cls(**{key: _convert(value, hints[key]) for key, value in row.items()})
+    except (TypeError, ValueError) as error:
+        raise UsageError(f"{where}: {error}") from error
+
+
+def _convert(value: Any, wanted: Any) -> Any:
+    """A TOML value or an environment text as the wanted type."""
+    if wanted is bool:
+        if isinstance(value, bool):
+            return value
+        if str(value).lower() in ("1", "true", "yes", "0", "false", "no"):
+            return str(value).lower() in ("1", "true", "yes")
+        raise ValueError(f"{value!r} is not true or false")
+    if wanted in (int, float):
+        if isinstance(value, bool):
+            raise ValueError(f"{value!r} is not a number")
+        return wanted(value)
+    if wanted is SourceType:
+        return SourceType(value)
+    if wanted is str:
+        if not isinstance(value, str):
+            raise ValueError(f"{value!r} is not a text")
+        return value
+    return tuple(value.split(",")) if isinstance(value, str) else tuple(str(item) for item in value)
