@@ -127,7 +127,9 @@ def settings_from_table(table: Mapping[str, Any], where: str, environment: Mappi
     sections = {f.name for f in fields(Settings)} - {"sources"}
     unknown = set(table) - sections - {"source"}
     if unknown:
-        raise UsageError(f"{where}: unknown section [{sorted(unknown)[0]}]; known are source, {', '.join(sorted(sections))}")
+        raise UsageError(
+            f"{where}: unknown section [{sorted(unknown)[0]}]; known are source, {', '.join(sorted(sections))}"
+        )
     sources = table.get("source", [])
     if not isinstance(sources, list):
         raise UsageError(f"{where}: sources are written as [[source]], with two brackets")
@@ -137,7 +139,9 @@ def settings_from_table(table: Mapping[str, Any], where: str, environment: Mappi
         if not isinstance(section, dict):
             raise UsageError(f"{where}: {name} is a section, written [{name}]")
         cls = type(getattr(settings, name))
-        settings = replace(settings, **{name: _build(cls, {**section, **_overlay(cls, name, environment)}, f"{where} [{name}]")})
+        settings = replace(
+            settings, **{name: _build(cls, {**section, **_overlay(cls, name, environment)}, f"{where} [{name}]")}
+        )
     return settings
 
 
