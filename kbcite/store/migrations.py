@@ -1,0 +1,175 @@
+"""Numbered schema changes of `kb.sqlite3`. Each runs once, in one transaction; a landed one is never edited, only followed.
+
+`PRAGMA user_version` holds the number of the last one applied.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+
+from kbcite.errors import StoreError
+
+MIGRATIONS: tuple[tuple[int, str], ...] = (
+    (
+        1,
+        """
+        CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+
+        -- One row a canonical URL. snapshot_id is the current bytes, document_id their current reading.
+        CREATE TABLE pages(
+            id INTEGER PRIMARY KEY,
+            url TEXT NOT NULL UNIQUE,
+            source TEXT NOT NULL,
+            source_type TEXT NOT NULL,
+            labels TEXT NOT NULL DEFAULT '[]',
+            state TEXT NOT NULL,
+            snapshot_id INTEGER REFERENCES snapshots(id),
+            document_id INTEGER REFERENCES documents(id),
+            etag TEXT,
+            last_modified TEXT,
+            first_seen_at TEXT NOT NULL,
+            fetched_at TEXT NOT NULL,   -- when the current bytes were last seen
+            changed_at TEXT NOT NULL,   -- when the current bytes were first seen
+            due_at TEXT NOT NULL,
+            misses INTEGER NOT NULL DEFAULT 0,  -- 404s and 410s in a row
+            missing_since TEXT,
+            failures INTEGER NOT NULL DEFAULT 0,  -- unreachable visits in a row
+            moved_to TEXT
+        );
+        CREATE INDEX pages_due ON pages(due_at);
+        CREATE INDEX pages_document ON pages(document_id);
+
+        -- Other addresses of a page, by URL key: requested before a redirect, or named canonical.
+        CREATE TABLE aliases(
+            url_key TEXT PRIMARY KEY,
+            page_id INTEGER NOT NULL REFERENCES pages(id) ON DELETE CASCADE
+        ) WITHOUT ROWID;
+        CREATE INDEX aliases_page ON aliases(page_id);
+
+        CREATE TABLE snapshots(
+            id INTEGER PRIMARY KEY,
+            page_id INTEGER NOT NULL REFERENCES pages(id) ON DELETE CASCADE,
+            digest TEXT NOT NULL,
+            status INTEGER NOT NULL,
+            headers TEXT NOT NULL,
+            request_headers TEXT NOT NULL,
+            final_url TEXT NOT NULL,
+            redirects TEXT NOT NULL,
+            fetched_at TEXT NOT NULL,
+            encoded_length INTEGER NOT NULL
+        );
+        CREATE INDEX snapshots_page ON snapshots(page_id);
+        CREATE INDEX snapshots_digest ON snapshots(digest);
+
+        -- Every visit and its outcome: what the recheck schedule and the state machine go by.
+        CREATE TABLE visits(
+            page_id INTEGER NOT NULL REFERENCES pages(id) ON DELETE CASCADE,
+            at TEXT NOT NULL,
+            outcome TEXT NOT NULL,
+            status INTEGER,
+            detail TEXT NOT NULL DEFAULT ''
+        );
+        CREATE INDEX visits_page ON visits(page_id, at);
+
+        -- One reading of a snapshot under one version of the cleaning rules. Old readings stay: answers cite them.
+        CREATE TABLE documents(
+            id INTEGER PRIMARY KEY,
+            page_id INTEGER NOT NULL REFERENCES pages(id) ON DELETE CASCADE,
+            snapshot_id INTEGER NOT NULL REFERENCES snapshots(id) ON DELETE CASCADE,
+            clean_rules TEXT NOT NULL,
+            chunk_rules TEXT,
+            title TEXT NOT NULL,
+            text TEXT NOT NULL,
+            spans BLOB NOT NULL,
+            metadata TEXT NOT NULL,
+            encoding TEXT NOT NULL,
+            fingerprint TEXT NOT NULL,
+            cleaned_at TEXT NOT NULL,
+            UNIQUE(snapshot_id, clean_rules)
+        );
+        CREATE INDEX documents_page ON documents(page_id);
+
+        -- Snapshots that cleaning left out, with the rules that said so.
+        CREATE TABLE skipped_snapshots(
+            snapshot_id INTEGER PRIMARY KEY REFERENCES snapshots(id) ON DELETE CASCADE,
+            clean_rules TEXT NOT NULL,
+            reason TEXT NOT NULL,
+            detail TEXT NOT NULL
+        );
+
+        CREATE TABLE blocks(
+            num INTEGER PRIMARY KEY,
+            id TEXT NOT NULL UNIQUE,
+            text TEXT NOT NULL,
+            words INTEGER NOT NULL,
+            language TEXT NOT NULL,
+            first_seen_at TEXT NOT NULL
+        );
+
+        CREATE TABLE occurrences(
+            document_id INTEGER NOT NULL REFERENCES documents(id) ON DELETE CASCADE,
+            ordinal INTEGER NOT NULL,
+            block_num INTEGER NOT NULL REFERENCES blocks(num),
+            start INTEGER NOT NULL,
+            end INTEGER NOT NULL,
+            heading_chain TEXT NOT NULL,
+            context TEXT NOT NULL,
+            PRIMARY KEY(document_id, ordinal)
+        ) WITHOUT ROWID;
+        CREATE INDEX occurrences_block ON occurrences(block_num);
+
+        -- Where the blocks that may be found stand: the current reading of pages that are neither dead nor moved.
+        CREATE VIEW live_occurrences AS
+            SELECT o.*, p.id AS page_id FROM occurrences o
+            JOIN pages p ON p.document_id = o.document_id
+            WHERE p.state NOT IN ('dead', 'moved');
+
+        CREATE TABLE encoders(id INTEGER PRIMARY KEY, fingerprint TEXT NOT NULL UNIQUE, dim INTEGER NOT NULL);
+        CREATE TABLE vectors(
+            encoder_id INTEGER NOT NULL REFERENCES encoders(id) ON DELETE CASCADE,
+            block_num INTEGER NOT NULL REFERENCES blocks(num) ON DELETE CASCADE,
+            vector BLOB NOT NULL,  -- float32, little endian, unit length, not centred
+            PRIMARY KEY(encoder_id, block_num)
+        ) WITHOUT ROWID;
+
+        CREATE TABLE answers(
+            id TEXT PRIMARY KEY,
+            trace_id TEXT NOT NULL,
+            created_at TEXT NOT NULL,
+            question TEXT NOT NULL,
+            status TEXT NOT NULL,
+            record TEXT NOT NULL
+        ) WITHOUT ROWID;
+        CREATE INDEX answers_created ON answers(created_at);
+
+        CREATE TABLE answer_sources(
+            answer_id TEXT NOT NULL REFERENCES answers(id) ON DELETE CASCADE,
+            n INTEGER NOT NULL,
+            block_id TEXT NOT NULL,
+            document_id INTEGER NOT NULL REFERENCES documents(id),
+            digest TEXT NOT NULL,
+            PRIMARY KEY(answer_id, n)
+        ) WITHOUT ROWID;
+        CREATE INDEX answer_sources_document ON answer_sources(document_id);
+        """,
+    ),
+)
+
+
+def migrate(connection: sqlite3.Connection, path: str) -> None:
+    """Bring the schema up to date. Raises StoreError for a file of a newer kbcite."""
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    newest = MIGRATIONS[-1][0]
+    if version > newest:
+        raise StoreError(
+            f"{path} was made by a newer kbcite (schema {version}, this one knows {newest}); upgrade kbcite"
+        )
+    for number, script in MIGRATIONS:
+        if number > version:
+            # executescript commits what is open first, so the transaction is spelled out in the script itself.
+            try:
+                connection.executescript(f"BEGIN IMMEDIATE;\n{script}\nPRAGMA user_version = {number};\nCOMMIT;")
+            except sqlite3.Error:
+                if connection.in_transaction:
+                    connection.rollback()
+                raise

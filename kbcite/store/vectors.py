@@ -1,0 +1,79 @@
+"""Vectors of blocks, one a block and encoder: computed once, kept for good (SPEC 32, 34)."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from kbcite.records import Block
+
+if TYPE_CHECKING:
+    import numpy as np
+
+
+class Vectors:
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._sql = connection
+
+    def encoder_id(self, fingerprint: str, dim: int) -> int:
+        self._sql.execute("INSERT OR IGNORE INTO encoders(fingerprint, dim) VALUES(?, ?)", (fingerprint, dim))
+        return int(self._sql.execute("SELECT id FROM encoders WHERE fingerprint = ?", (fingerprint,)).fetchone()[0])
+
+    def missing(self, encoder_id: int) -> list[Block]:
+        """Live blocks without a vector of this encoder, in the order they were first seen."""
+        rows = self._sql.execute(
+            """SELECT id, text, words, language FROM blocks b
+               WHERE num IN (SELECT block_num FROM live_occurrences)
+                 AND NOT EXISTS (SELECT 1 FROM vectors v WHERE v.encoder_id = ? AND v.block_num = b.num) ORDER BY num""",
+            (encoder_id,),
+        )
+        return [Block(*row) for row in rows]
+
+    def save(self, encoder_id: int, ids: Sequence[str], vectors: np.ndarray) -> None:
+        """Store unit vectors, float32 (n, d), one a block ID."""
+        self._sql.executemany(
+            "INSERT OR IGNORE INTO vectors SELECT ?, num, ? FROM blocks WHERE id = ?",
+            [
+                (encoder_id, vector.astype("<f4").tobytes(), block_id)
+                for block_id, vector in zip(ids, vectors, strict=True)
+            ],
+        )
+
+    def live(self, fingerprint: str) -> tuple[list[str], list[str], np.ndarray]:
+        """(block IDs, languages, vectors float32 (n, d)) of the live blocks that have a vector, in a fixed order."""
+        import numpy as np
+
+        rows = self._sql.execute(
+            """SELECT b.id, b.language, v.vector FROM vectors v JOIN encoders e ON e.id = v.encoder_id
+               JOIN blocks b ON b.num = v.block_num
+               WHERE e.fingerprint = ? AND v.block_num IN (SELECT block_num FROM live_occurrences) ORDER BY b.id""",
+            (fingerprint,),
+        ).fetchall()
+        dim = self._dim(fingerprint)
+        data = b"".join(row[2] for row in rows)
+        return (
+            [r[0] for r in rows],
+            [r[1] for r in rows],
+            np.frombuffer(data, dtype="<f4").reshape(len(rows), dim).copy(),
+        )
+
+    def _dim(self, fingerprint: str) -> int:
+        row = self._sql.execute("SELECT dim FROM encoders WHERE fingerprint = ?", (fingerprint,)).fetchone()
+        return int(row[0]) if row else 0
+
+    def live_ids(self, fingerprint: str) -> list[str]:
+        """IDs of the live blocks that have a vector: what an index of this encoder should hold, in a fixed order."""
+        rows = self._sql.execute(
+            """SELECT b.id FROM vectors v JOIN encoders e ON e.id = v.encoder_id JOIN blocks b ON b.num = v.block_num
+               WHERE e.fingerprint = ? AND v.block_num IN (SELECT block_num FROM live_occurrences) ORDER BY b.id""",
+            (fingerprint,),
+        )
+        return [row[0] for row in rows]
+
+    def fingerprints(self) -> list[tuple[str, int]]:
+        """(encoder fingerprint, vectors kept) of every encoder that was used, the latest last."""
+        return self._sql.execute(
+            """SELECT e.fingerprint, count(v.block_num) FROM encoders e LEFT JOIN vectors v ON v.encoder_id = e.id
+               GROUP BY e.id ORDER BY e.id"""
+        ).fetchall()
