@@ -1,55 +1,89 @@
 """Words of Chinese and English text: the terms that word search goes by, word counts, and the language of a text.
 
 Chinese has no spaces. For search, a run of CJK characters becomes its single characters and its bigrams, which
-measured as well as a dictionary segmenter and needs none; Latin words, numbers and versions stay whole.
-For sizes, running Chinese text has about 1.6 characters a word.
+measured as well as a dictionary segmenter and needs none. Everything else is cut at blanks and punctuation, but what
+is one name stays whole: `3.11`, `c++`, `.net`, `apt-get`, `/etc/apt/sources.list`, `a@b.org`. A compound gives its
+parts as well, so that a search for `sources.list` or `apt` finds the path, and one for `python` finds `Python3教程`.
 """
 
 from __future__ import annotations
 
+import math
 import re
 import unicodedata
 
-CJK = "\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+CJK = (
+    "\u2e80-\u2fdf\u3005-\u3007\u3041-\u309f\u30a1-\u30fa\u30fc-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+    "\U00020000-\U0003ffff"
+)
+"""Han and kana, for the inside of a character class."""
+
 CHARACTERS_PER_CHINESE_WORD = 1.6
+"""In running text; sizes go by it."""
+
+CHINESE_SHARE = 0.2
+"""From this share of CJK among its letters a text is Chinese: a Chinese word has about 2 letters, an English one 5, so a
+text that is half and half by words stands at about 0.3."""
 
 _CJK_RUN = re.compile(f"[{CJK}]+")
-_TERM = re.compile(f"[{CJK}]+|[^\\W_{CJK}]+(?:[.\\-+#'][^\\W_{CJK}]+)*")
-_LETTER = re.compile(r"[^\W\d_]")
+_WORD = f"[^\\W_{CJK}]+"
+_TERM = re.compile(
+    rf"[{CJK}]+|(?:(?<![\w.])\.(?=[^\W\d_]))?{_WORD}(?:(?:[._'@#&+/\\-]|::|(?<=\d),(?=\d{{3}}(?!\d))){_WORD})*(?:\+\+|#)?"
+)
+_THOUSANDS = re.compile(r"(?<=\d),(?=\d)")
+_BETWEEN_PIECES = re.compile(r"[/\\@]|::")
+_ATOM = re.compile(r"[^\W\d_]*\d+(?:\.\d+)+|[^\W_]+(?:'[^\W_]+)*")
+_NAME_AND_NUMBER = re.compile(r"([^\W\d_]{2,}|v)(\d+(?:\.\d+)*)")
+_NUMBER_AND_UNIT = re.compile(r"(\d+(?:\.\d+)*)([^\W\d_]{2,})")
+_LETTERS = re.compile(r"[^\W\d_]+")
 
 
 def normalise(text: str) -> str:
-    """NFKC and lower case: what terms are compared in."""
-    return unicodedata.normalize("NFKC", text).lower()
+    """NFKC and lower case, apostrophes straight: what terms are compared in."""
+    return unicodedata.normalize("NFKC", text).lower().replace("\u2019", "'")
 
 
 def terms(text: str) -> list[str]:
-    """Search terms in order, with repeats: CJK characters and bigrams, other words whole (`3.11`, `v1.2`, `c++` kept)."""
+    """Search terms in order, with repeats: CJK characters and bigrams, other words whole and, if compound, in parts."""
     found: list[str] = []
     for match in _TERM.finditer(normalise(text)):
         run = match.group()
-        if _CJK_RUN.match(run):
+        if run[0] >= "\u2e80" and _CJK_RUN.match(run):
             found.extend(run)
-            found.extend(run[i : i + 2] for i in range(len(run) - 1))
-        else:
+            found.extend(map(str.__add__, run, run[1:]))
+        elif run.isalpha() or run.isdecimal():
             found.append(run)
+        else:
+            found.extend(_with_parts(run))
     return found
 
 
+def _with_parts(compound: str) -> list[str]:
+    """`etc/apt/sources.list` → itself, `sources.list`, `etc`, `apt`, `sources`, `list`; `dog's` → `dog`; `1,234` → `1234`."""
+    whole = _THOUSANDS.sub("", compound).removesuffix("'s")
+    pieces = _BETWEEN_PIECES.split(whole)
+    atoms = _ATOM.findall(whole)
+    parts = [*pieces, *atoms]
+    for atom in atoms:
+        if split := _NAME_AND_NUMBER.fullmatch(atom) or _NUMBER_AND_UNIT.fullmatch(atom):
+            parts.extend(part for part in split.groups() if part != "v")
+    return [whole, *dict.fromkeys(part for part in parts if part != whole and (len(part) > 1 or part.isdecimal()))]
+
+
 def count_words(text: str) -> int:
-    """Words of a text: Latin words and numbers one each, Chinese by characters per word, at least 1 for any word."""
-    chinese = words = 0
+    """Words of a text: Latin words, numbers and paths one each, Chinese by characters per word, at least 1 for any word."""
+    chinese = others = 0
     for match in _TERM.finditer(text):
         run = match.group()
-        if _CJK_RUN.match(run):
+        if run[0] >= "\u2e80" and _CJK_RUN.match(run):
             chinese += len(run)
         else:
-            words += 1
-    return words + -(-int(chinese * 10) // int(CHARACTERS_PER_CHINESE_WORD * 10))
+            others += 1
+    return others + math.ceil(chinese / CHARACTERS_PER_CHINESE_WORD)
 
 
 def language_of(text: str) -> str:
     """`zh` where at least a fifth of the letters are CJK, else `en`."""
-    letters = len(_LETTER.findall(text))
-    chinese = sum(len(run) for run in _CJK_RUN.findall(text))
-    return "zh" if letters and chinese / letters >= 0.2 else "en"
+    chinese = sum(map(len, _CJK_RUN.findall(text)))
+    letters = sum(map(len, _LETTERS.findall(text))) if chinese else 0
+    return "zh" if letters and chinese / letters >= CHINESE_SHARE else "en"
