@@ -1,0 +1,329 @@
+"""A document's text → its blocks, each with its heading chain and the span it was cut from (SPEC 25-31).
+
+Sections decide first. A section that fits is one block, heading line included; one that is too large is cut between
+its parts, then its sentences (`cutting`); subsections that together stay under the aim are one block; small neighbours under
+one parent are joined. A page that its headings do not divide is cut the same way, and there each block begins with the
+last sentences of the one before.
+
+Blocks hold every character of the page that is not blank, in order. `text[occurrence.start:occurrence.end]` is the block's
+text. Nothing depends on what stands further up or down the page than the section and the window of one block.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from kbcite.block_id import block_id
+from kbcite.page.cutting import Boundary, Sizes, Unit, cut_run, make_unit
+from kbcite.page.outline import (
+    Part,
+    PartKind,
+    Section,
+    build_sections,
+    closes_fence,
+    item_indent,
+    opening_fence,
+    split_lines,
+)
+from kbcite.records import Block, Occurrence
+from kbcite.sentences import split_sentences
+from kbcite.words import count_words, language_of, normalise
+
+CHUNK_RULES = "chunk/1"
+"""Changes whenever the same text could be cut differently."""
+
+_MAX_CAPTION_CHARS = 200
+_CLAUSE = re.compile(r"[^\s；;，,、]*[；;，,、]+|[^\s；;，,、]+")
+_MAX_CLAUSE_CHARS = 500
+
+
+@dataclass(frozen=True, slots=True)
+class _Draft:
+    """A block to be."""
+
+    start: int
+    end: int
+    chain: tuple[str, ...]
+    words: int
+    tokens: float
+    context: str = ""
+    has_body: bool = True
+    """False for headings with nothing below."""
+
+
+def chunk_document(
+    text: str, min_words: int = 256, max_words: int = 512, overlap_words: int = 40, title: str = ""
+) -> list[tuple[Block, Occurrence]]:
+    """The blocks of a text in order, each with where it stands; text that comes twice is one block with two occurrences.
+
+    Sizes are in words of `count_words`, and are bounded by the window of the encoder as well. `overlap_words` is how much of the
+    block before is repeated where no headings divide the page. A heading equal to `title` is left out of the chains.
+    Empty for a text without words, or with headings only.
+    """
+    sizes = Sizes(min_words, max_words)
+    root = build_sections(text)
+    with_body = [section for section in root.walk() if section.parts]
+    if len(with_body) == 1 and overlap_words:
+        drafts = _pack(text, root, sizes, overlap_words)
+    else:
+        drafts = _pack(text, root, sizes, 0)
+    drafts = _join_bare_headings(drafts)
+    blocks: list[tuple[Block, Occurrence]] = []
+    for draft in drafts:
+        piece = text[draft.start : draft.end]
+        words = count_words(piece)
+        if not (draft.has_body and words):
+            continue
+        block = Block(block_id(piece), piece, words, language_of(piece))
+        chain = _without_title(draft.chain, title)
+        blocks.append((block, Occurrence(block.id, draft.start, draft.end, chain, len(blocks), draft.context)))
+    return blocks
+
+
+def _without_title(chain: tuple[str, ...], title: str) -> tuple[str, ...]:
+    return chain[1:] if chain and title and _folded(chain[0]) == _folded(title) else chain
+
+
+def _folded(title: str) -> str:
+    return "".join(normalise(title).split())
+
+
+# ---------------------------------------------------------------- sections
+
+
+def _pack(text: str, section: Section, sizes: Sizes, overlap_words: int) -> list[_Draft]:
+    """The blocks of a section and everything below it."""
+    own = _own_drafts(text, section, sizes, overlap_words)
+    if not section.children:
+        return own
+    drafts = [own, *(_pack(text, child, sizes, overlap_words) for child in section.children)]
+    flat = [draft for group in drafts for draft in group]
+    if flat and not _is_large(flat, sizes):
+        return [_join(flat)]
+    return _attach_tiny(_join_small(text, drafts, sizes), sizes)
+
+
+def _own_drafts(text: str, section: Section, sizes: Sizes, overlap_words: int) -> list[_Draft]:
+    heading = section.heading
+    if not section.parts:
+        if heading is None:
+            return []
+        unit = make_unit(text, heading.start, heading.end, Boundary.PART)
+        return [_Draft(unit.start, unit.end, section.chain, unit.words, unit.tokens, has_body=False)]
+    parts = [heading, *section.parts] if heading else section.parts
+    units, contexts = _units(text, parts, sizes)
+    room = sizes
+    if overlap_words:
+        share = overlap_words / sizes.max_words
+        room = replace(sizes, max_words=sizes.max_words * (1 - share), window=sizes.window * (1 - share))
+    drafts: list[_Draft] = []
+    for first, last in cut_run(text, units, room):
+        if overlap_words and drafts:
+            first = _overlap_start(units, first, drafts[-1].start, overlap_words)
+        group = units[first:last]
+        drafts.append(
+            _Draft(
+                group[0].start,
+                group[-1].end,
+                section.chain,
+                sum(unit.words for unit in group),
+                sum(unit.tokens for unit in group),
+                contexts.get(group[0].start, ""),
+            )
+        )
+    return drafts
+
+
+def _overlap_start(units: Sequence[Unit], first: int, previous_start: int, overlap_words: int) -> int:
+    """Index of the earliest unit before `first` from which the sentences up to it have at most `overlap_words`."""
+    left = overlap_words
+    while (
+        first > 0
+        and Boundary.LINE not in (units[first].boundary, units[first - 1].boundary)
+        and units[first - 1].start > previous_start
+        and units[first - 1].words <= left
+    ):
+        first -= 1
+        left -= units[first].words
+    return first
+
+
+def _is_large(drafts: Iterable[_Draft], sizes: Sizes) -> bool:
+    drafts = list(drafts)
+    return sizes.is_large(sum(draft.words for draft in drafts), sum(draft.tokens for draft in drafts))
+
+
+def _join(drafts: Sequence[_Draft]) -> _Draft:
+    """One block from neighbours; its chain is what the chains of those with a body have in common."""
+    if len(drafts) == 1:
+        return drafts[0]
+    with_body = [draft for draft in drafts if draft.has_body]
+    chains = [draft.chain for draft in with_body or drafts]
+    common = 0
+    while all(len(chain) > common and chain[: common + 1] == chains[0][: common + 1] for chain in chains):
+        common += 1
+    return _Draft(
+        drafts[0].start,
+        drafts[-1].end,
+        chains[0][:common],
+        sum(draft.words for draft in drafts),
+        sum(draft.tokens for draft in drafts),
+        drafts[0].context,
+        bool(with_body),
+    )
+
+
+def _join_small(text: str, groups: Sequence[Sequence[_Draft]], sizes: Sizes) -> list[_Draft]:
+    """The blocks of neighbouring subsections, runs of small ones joined to what is no longer small."""
+    joined: list[_Draft] = []
+    run: list[_Draft] = []
+    for group in [*groups, ()]:
+        if len(group) == 1 and sizes.is_small(group[0].words, group[0].tokens):
+            run.append(group[0])
+            continue
+        if run:
+            units = [Unit(draft.start, draft.end, Boundary.PART, draft.words, draft.tokens) for draft in run]
+            joined.extend(_join(run[first:last]) for first, last in cut_run(text, units, sizes.scaled(0.5)))
+            run = []
+        joined.extend(group)
+    return joined
+
+
+def _attach_tiny(drafts: Sequence[_Draft], sizes: Sizes) -> list[_Draft]:
+    """Tiny blocks joined to a neighbour that has room: the first to the next, any other to the smaller of its neighbours."""
+    left = list(drafts)
+    i = 0
+    while i < len(left):
+        draft = left[i]
+        if draft.words < sizes.tiny_words and draft.has_body:
+            near = [j for j in (i - 1, i + 1) if 0 <= j < len(left) and left[j].has_body]
+            near = [j for j in near if sizes.fill(draft.words + left[j].words, draft.tokens + left[j].tokens) <= 1]
+            if near:
+                first = min(i, min(near, key=lambda j: left[j].tokens))
+                left[first : first + 2] = [_join(left[first : first + 2])]
+                i = first
+        i += 1
+    return left
+
+
+def _join_bare_headings(drafts: Sequence[_Draft]) -> list[_Draft]:
+    """Headings with nothing below them go to the block after them, the last ones to the block before."""
+    joined: list[_Draft] = []
+    waiting: list[_Draft] = []
+    for draft in drafts:
+        waiting.append(draft)
+        if draft.has_body:
+            joined.append(_join(waiting))
+            waiting = []
+    if waiting and joined:
+        joined[-1] = _join([joined[-1], *waiting])
+    return joined
+
+
+# ---------------------------------------------------------------- units
+
+
+def _units(text: str, parts: Sequence[Part], sizes: Sizes) -> tuple[list[Unit], dict[int, str]]:
+    """The units of a section's parts, and the context to repeat where a block begins inside a table or code."""
+    units: list[Unit] = []
+    contexts: dict[int, str] = {}
+    before: Part | None = None
+    for part in parts:
+        opening = Boundary.GLUE if before and _announces(text, before) else Boundary.PART
+        spans = _spans(text, part)
+        for n, (start, end, boundary) in enumerate(spans):
+            unit = make_unit(text, start, end, boundary if n else opening)
+            if sizes.fill(unit.words, unit.tokens) > 2:
+                units.extend(_clauses(text, unit))
+            else:
+                units.append(unit)
+        if part.kind in (PartKind.TABLE, PartKind.CODE):
+            context = _context(text, part, before)
+            contexts.update((start, context) for start, _, _ in spans[1:])
+        before = part
+    return units, contexts
+
+
+def _announces(text: str, before: Part) -> bool:
+    """Whether what follows a part would hang in the air without it: a heading, or a line that ends in a colon."""
+    if before.kind is PartKind.HEADING:
+        return True
+    return before.kind is PartKind.PARAGRAPH and text[before.start : before.end].rstrip("*_ ").endswith((":", "："))
+
+
+def _context(text: str, part: Part, before: Part | None) -> str:
+    """The header of a table with its rule, or the one line that introduces the code."""
+    if part.kind is PartKind.TABLE:
+        lines = split_lines(text, part.start, part.end)[:2]
+        is_rule = len(lines) == 2 and not set(text[slice(*lines[1])]) - set("|-: \t")
+        return text[lines[0][0] : lines[1 if is_rule else 0][1]]
+    if before is None or before.kind is not PartKind.PARAGRAPH:
+        return ""
+    caption = text[before.start : before.end]
+    return caption if len(caption) <= _MAX_CAPTION_CHARS and "\n" not in caption else ""
+
+
+def _spans(text: str, part: Part) -> list[tuple[int, int, Boundary]]:
+    """The smallest pieces of a part, each with the boundary before it."""
+    if part.kind is PartKind.HEADING:
+        return [(part.start, part.end, Boundary.PART)]
+    if part.kind in (PartKind.TABLE, PartKind.CODE):
+        return _line_spans(text, part)
+    if part.kind is PartKind.LIST:
+        return _item_spans(text, part)
+    return _sentence_spans(text, part.start, part.end, Boundary.PART)
+
+
+def _sentence_spans(text: str, start: int, end: int, boundary: Boundary) -> list[tuple[int, int, Boundary]]:
+    """Sentences; a line end inside a paragraph is only a place where the line was full."""
+    flowing = text[start:end].replace("\n", " ")
+    sentences = split_sentences(flowing)
+    return [(start + a, start + b, boundary if n == 0 else Boundary.SENTENCE) for n, (a, b) in enumerate(sentences)]
+
+
+def _item_spans(text: str, part: Part) -> list[tuple[int, int, Boundary]]:
+    """Sentences of the items; between two items of the outermost level the cut is better than between nested ones."""
+    outermost = item_indent(text[part.start : part.end]) or 0
+    spans: list[tuple[int, int, Boundary]] = []
+    item: tuple[int, int, Boundary] | None = None
+    fence = ""
+    for start, end in split_lines(text, part.start, part.end):
+        line = text[start:end]
+        indent = item_indent(line)
+        opening = opening_fence(line)
+        if fence or opening or indent is not None or item is None:
+            spans.extend(_sentence_spans(text, *item) if item else ())
+            item = None
+        if fence or opening:
+            spans.append((start, end, Boundary.LINE))
+            fence = opening if not fence else "" if closes_fence(line, fence) else fence
+        elif item is None:
+            item = (start, end, Boundary.ITEM if indent is not None and indent <= outermost else Boundary.SENTENCE)
+        else:
+            item = (item[0], end, item[2])
+    spans.extend(_sentence_spans(text, *item) if item else ())
+    return spans
+
+
+def _line_spans(text: str, part: Part) -> list[tuple[int, int, Boundary]]:
+    """Rows of a table, the header with the first of them; lines of code, the fences with the first and the last."""
+    lines = [span for span in split_lines(text, part.start, part.end) if text[slice(*span)].strip()]
+    head = 3 if part.kind is PartKind.TABLE else 2
+    tail = 1 if part.kind is PartKind.TABLE else 2
+    if len(lines) < head + tail:
+        return [(part.start, part.end, Boundary.LINE)]
+    middle = lines[head:-tail]
+    spans = [(lines[0][0], lines[head - 1][1]), *middle, (lines[-tail][0], lines[-1][1])]
+    return [(start, end, Boundary.LINE) for start, end in spans]
+
+
+def _clauses(text: str, unit: Unit) -> list[Unit]:
+    """The pieces of a unit that no block could hold: a page in one table cell, a list without any full stop."""
+    clauses: list[Unit] = []
+    for match in _CLAUSE.finditer(text, unit.start, unit.end):
+        for start in range(match.start(), match.end(), _MAX_CLAUSE_CHARS):
+            end = min(match.end(), start + _MAX_CLAUSE_CHARS)
+            clauses.append(make_unit(text, start, end, Boundary.LINE if clauses else unit.boundary))
+    return clauses
