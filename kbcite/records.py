@@ -94,6 +94,21 @@ class FetchFailure:
 
 
 @dataclass(frozen=True, slots=True)
+class RobotsCopy:
+    """What asking for a host's robots.txt brought; kept, so that it is asked for once a day."""
+
+    host: str
+    """Scheme, host and port."""
+    outcome: str
+    """`rules` (in `body`), `allow_all` or `disallow_all`."""
+    body: bytes
+    detail: str
+    """Where the outcome comes from: `200`, `404`, `timeout: no answer in 10 s` ..."""
+    fetched_at: str
+    expires_at: str
+
+
+@dataclass(frozen=True, slots=True)
 class Snapshot:
     """One stored fetch of a page; its bytes lie in the archive under `digest`."""
 
@@ -243,6 +258,8 @@ class Place:
     ordinal: int = 0
     text: str = ""
     """The document's own text at the span, byte for byte what a quote is cut from."""
+    context: str = ""
+    """Header row or caption that belongs to the span and stands elsewhere in the document."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -420,6 +437,8 @@ class Answer:
     usage: tuple[tuple[str, int], ...] = ()
     """Tokens of the model's calls."""
     timing_ms: tuple[tuple[str, float], ...] = field(default=())
+    notices: tuple[str, ...] = ()
+    """What a reader must know beside the text, in the question's language: stale sources, live pages, low coverage."""
 
     @property
     def status(self) -> str:

@@ -1,0 +1,257 @@
+"""One question: retrieved blocks → an answer whose every sentence is cited and checked, or a refusal with a reason.
+
+Refusal is decided before a model is asked (nothing found, nothing relevant, everything stale) and after (nothing that it said
+holds); it is never left to the prompt. The steps that were taken are in the record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from kbcite.answer import freshness
+from kbcite.answer.assembling import DocumentText, assemble
+from kbcite.answer.claims import ClaimCheck, Similarity
+from kbcite.answer.conflicts import Difference, find_difference
+from kbcite.answer.drafting import Draft, draft_extractive, draft_with_model
+from kbcite.answer.extractive import answerability, choose, rank_passages
+from kbcite.answer.freshness import TIME_SENSITIVE, WINDOWS, QuestionClass, classify_question
+from kbcite.answer.grounding import Statement, coverage, evidence_of, support
+from kbcite.answer.llm import Complete
+from kbcite.answer.questions import Question, read_question
+from kbcite.answer.weights import Weigh, idf_over
+from kbcite.answer.wording import (
+    LIVE_NOTICE,
+    difference_sentence,
+    low_coverage_notice,
+    newest_notice,
+    refusal_message,
+    stale_notice,
+)
+from kbcite.records import (
+    Answer,
+    Conflict,
+    Freshness,
+    Grounding,
+    Refusal,
+    RefusalReason,
+    Retrieval,
+    RetrievedBlock,
+    Source,
+    SourceType,
+    Verdict,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerOptions:
+    max_sentences: int = 3
+    """Of an extractive answer."""
+    threshold: float = 0.45
+    """What `RetrievedBlock.dropped` was decided by; goes into the record."""
+    min_answerability: float = 0.0
+    """An extractive answer whose best passage says less of the question than this is a refusal."""
+    min_coverage: float = 0.8
+    max_quote_chars: int = 600
+    question_class: QuestionClass | None = None
+    """A caller's own class; None leaves it to the rules."""
+    windows: tuple[tuple[QuestionClass, int | None], ...] = tuple(WINDOWS.items())
+    model: str = ""
+    """The name that goes into the record; used only where there is a model."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Frame:
+    """What every outcome of one question shares."""
+
+    id: str
+    trace_id: str
+    now: str
+    question: Question
+    retrieval: Retrieval
+    question_class: QuestionClass
+    window_s: int | None
+
+
+def answer(
+    question: str,
+    retrieved: Sequence[RetrievedBlock],
+    options: AnswerOptions,
+    *,
+    now: str,
+    answer_id: str,
+    trace_id: str,
+    complete: Complete | None = None,
+    delimiter: str = "",
+    document_text: DocumentText | None = None,
+    weigh: Weigh | None = None,
+    similarity: Similarity | None = None,
+) -> Answer:
+    """The answer record: answered with numbered sources, or refused.
+
+    retrieved: best first; those with `dropped` set are counted and not used. complete: a model, or None for the extractive
+    answer. delimiter: a random word for this request, needed with a model. document_text: for deep links and exactness.
+    weigh: term weights of the whole collection. Raises what `complete` raises.
+    """
+    read = read_question(question)
+    used = [block for block in retrieved if block.dropped is None]
+    question_class = options.question_class or classify_question(question)
+    window_s = dict(options.windows)[question_class]
+    best = max((block.scores.relevance for block in retrieved), default=None)
+    above = sum(block.dropped != "below_threshold" for block in retrieved)
+    retrieval = Retrieval(len(retrieved), above, len(used), options.threshold, best)
+    frame = _Frame(answer_id, trace_id, now, read, retrieval, question_class, window_s)
+    if not retrieved:
+        return _refuse(frame, RefusalReason.EMPTY_RECALL, ("nothing was found",))
+    if not used:
+        return _refuse(frame, RefusalReason.BELOW_THRESHOLD, ("no block is relevant enough",))
+    path: tuple[str, ...] = ()
+    if question_class in TIME_SENSITIVE:
+        fresh = [b for b in used if not freshness.is_stale(b.place, question_class, window_s, now)]
+        if not fresh:
+            return _refuse(frame, RefusalReason.STALE_ONLY, ("every block is older than the window",), stale=used)
+        if len(fresh) < len(used):
+            path = (f"left out {len(used) - len(fresh)} stale blocks",)
+        used = fresh
+
+    weigh = weigh or idf_over([evidence_of(block) for block in retrieved])
+    ranked = rank_passages(read, used, weigh)
+    chosen = choose(read, ranked, used, weigh, options.max_sentences)
+    difference = find_difference(read, chosen[0], ranked, used, weigh) if chosen else None
+    if complete is None:
+        if answerability(ranked) < options.min_answerability:
+            return _refuse(frame, RefusalReason.BELOW_THRESHOLD, ("no passage says enough of the question",))
+        if difference is not None:
+            chosen = [difference.preferred, *(c for c in chosen if c not in (difference.preferred, difference.other))]
+        draft = draft_extractive(chosen[: options.max_sentences], used, weigh, similarity)
+    else:
+        draft = draft_with_model(question, read.language, used, complete, delimiter, now, weigh, similarity)
+    draft = replace(draft, path=(*path, *draft.path))
+    if not any(statement.is_factual for statement in draft.statements):
+        return replace(
+            _refuse(frame, RefusalReason.CITATION_CHECK_FAILED, draft.path, retries=draft.retries),
+            usage=draft.usage,
+            method=options.model if complete else "extractive",
+        )
+    return _answered(frame, draft, difference, used, options, weigh, document_text, bool(complete))
+
+
+def refuse(
+    question: str,
+    reason: RefusalReason,
+    *,
+    now: str,
+    answer_id: str,
+    trace_id: str,
+    threshold: float = 0.0,
+    path: tuple[str, ...] = (),
+) -> Answer:
+    """A refusal decided before retrieval: a domain that is not allowed, labels that hide everything."""
+    read = read_question(question)
+    question_class = classify_question(question)
+    retrieval = Retrieval(0, 0, 0, threshold)
+    return _refuse(
+        _Frame(answer_id, trace_id, now, read, retrieval, question_class, WINDOWS[question_class]), reason, path
+    )
+
+
+def _refuse(
+    frame: _Frame,
+    reason: RefusalReason,
+    path: tuple[str, ...],
+    stale: Sequence[RetrievedBlock] = (),
+    retries: int = 0,
+) -> Answer:
+    language = frame.question.language
+    newest = max((block.place.published_at or block.place.fetched_at for block in stale), default=None)
+    message = refusal_message(reason, language)
+    person = reason in (RefusalReason.NO_PERMISSION, RefusalReason.CITATION_CHECK_FAILED)
+    return Answer(
+        id=frame.id,
+        trace_id=frame.trace_id,
+        created_at=frame.now,
+        question=frame.question.text,
+        lang=language,
+        text=message,
+        claims=(),
+        sources=(),
+        grounding=Grounding(0.0, 0.0, retries, 0, (*path, f"refused: {reason.value}")),
+        retrieval=frame.retrieval,
+        freshness=Freshness(frame.question_class.value, frame.window_s, newest),
+        refusal=Refusal(reason, message, frame.retrieval.best_score, "human" if person else "clarify"),
+        notices=(newest_notice(newest[:10], language),) if newest else (),
+    )
+
+
+def _answered(
+    frame: _Frame,
+    draft: Draft,
+    difference: Difference | None,
+    used: Sequence[RetrievedBlock],
+    options: AnswerOptions,
+    weigh: Weigh,
+    document_text: DocumentText | None,
+    with_model: bool,
+) -> Answer:
+    language = frame.question.language
+    statements = list(draft.statements)
+    said = _difference_statement(difference, statements, language) if difference else None
+    if said:
+        statements.append(said)
+    assembled = assemble(statements, used, frame.now, options.max_quote_chars, weigh, document_text)
+    conflicts: tuple[Conflict, ...] = ()
+    if difference and said:
+        numbers = assembled.numbers[-1]
+        values = tuple(zip(difference.values, (numbers[0], numbers[-1]), strict=True))
+        conflicts = (Conflict(frame.question.text, values, difference.reason),)
+    share = coverage(statements)
+    fresh = freshness.report(assembled.sources, frame.question_class, frame.window_s, frame.now)
+    return Answer(
+        id=frame.id,
+        trace_id=frame.trace_id,
+        created_at=frame.now,
+        question=frame.question.text,
+        lang=language,
+        text=assembled.text,
+        claims=assembled.claims,
+        sources=assembled.sources,
+        grounding=Grounding(
+            round(share, 4), round(support(statements), 4), draft.retries, draft.dropped_markers, draft.path
+        ),
+        retrieval=frame.retrieval,
+        freshness=fresh,
+        conflicts=conflicts,
+        method=options.model if with_model else "extractive",
+        usage=draft.usage,
+        notices=_notices(assembled.sources, fresh, share, options.min_coverage, language),
+    )
+
+
+def _difference_statement(difference: Difference, statements: Sequence[Statement], language: str) -> Statement:
+    """The sentence that says that sources differ, citing both."""
+    preferred, other = difference.preferred, difference.other
+    return Statement(
+        difference_sentence(difference.values, difference.reason, language),
+        (preferred.block, other.block),
+        "\n" if statements else "",
+        check=ClaimCheck(Verdict.SUPPORTED, 1.0, (("conflict", "stated"),)),
+        spans=tuple((c.block, c.passage.start, c.passage.end) for c in (preferred, other)),
+    )
+
+
+def _notices(
+    sources: Sequence[Source], fresh: Freshness, share: float, min_coverage: float, language: str
+) -> tuple[str, ...]:
+    found = []
+    if any(source.source_type is SourceType.LIVE for source in sources):
+        found.append(LIVE_NOTICE[language])
+        found.extend(
+            newest_notice((source.published_at or source.fetched_at)[:10], language)
+            for source in sources[:1]
+            if source.source_type is SourceType.LIVE
+        )
+    if fresh.stale_sources:
+        found.append(stale_notice(fresh.stale_sources, language))
+    if share < min_coverage:
+        found.append(low_coverage_notice(share, language))
+    return tuple(found)

@@ -1,0 +1,162 @@
+"""The best passages of the retrieved blocks as an answer: quoted, ordered, no model needed (SPEC 48).
+
+A passage is scored by how much of the question it says itself (idf-weighted terms), then by how much its neighbours,
+its headings and its page say, by whether it holds the kind of thing asked for (a figure, a date, a person), by how well its
+block was ranked, and by whether its years and amounts agree with the question's. Further passages are taken only while they
+add: words of the question that are still unsaid, or the same answer's other half in another document.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kbcite.answer.figures import Figure, find_figures, is_in
+from kbcite.answer.passages import Passage, split_passages
+from kbcite.answer.questions import Kind, Question, answers_kind
+from kbcite.answer.weights import Weigh, idf_over, is_stop, share, stems
+from kbcite.records import RetrievedBlock, SourceType
+
+NEIGHBOUR = 0.25
+PAGE = 0.25
+KIND_BONUS = 0.18
+RANK_BONUS = 0.12
+FIGURE_PENALTY = 0.35
+LEANING = 0.4
+"""How much the words of a heading or lead-in count for a row, item or code block, which says little by itself."""
+_LEANING = frozenset({"row", "item", "code"})
+WANTED_ADDITION = 0.12
+"""A further passage must add at least this share of the question, or be as good as ALIKE of the best one on a list question."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A passage of one retrieved block and how well it answers."""
+
+    block: int
+    """Index into the retrieved blocks."""
+    passage: Passage
+    score: float
+    coverage: float
+    """Share of the question's weight that the passage itself says."""
+    kind: float
+    """1 where it holds what was asked for, 0 where not."""
+    said: frozenset[str]
+    """The question's terms that it says, itself or through its context."""
+
+
+def rank_passages(question: Question, blocks: Sequence[RetrievedBlock], weigh: Weigh | None = None) -> list[Candidate]:
+    """Every passage of the blocks, best first.
+
+    weigh: how much a term matters, from the whole collection where the caller knows it; else from these blocks alone.
+    """
+    texts = [block.place.text or block.block.text for block in blocks]
+    weigh = weigh or idf_over(texts)
+    wanted = _wanted(question)
+    found: list[Candidate] = []
+    for index, (block, text) in enumerate(zip(blocks, texts, strict=True)):
+        page = " ".join((block.place.title, *block.place.heading_chain))
+        page_terms = frozenset(stems(page))
+        text_terms = frozenset(stems(text))
+        block_figures = find_figures(f"{page} {block.place.published_at or ''} {text}")
+        passages = split_passages(text, block.place.context)
+        own = [frozenset(stems(passage.text)) for passage in passages]
+        for i, passage in enumerate(passages):
+            if passage.kind == "list" and question.kind not in (Kind.LIST, Kind.HOW, Kind.REASON):
+                continue
+            context = frozenset(stems(passage.context)) | page_terms
+            beside = [] if passage.kind == "row" else [*own[max(0, i - 1) : i], *own[i + 1 : i + 2]]
+            near = own[i].union(context, *beside)
+            coverage = share(
+                wanted, own[i] | (context if passage.kind in ("row", "item", "code") else frozenset()), weigh
+            )
+            kind = answers_kind(question, passage.shown)
+            score = (
+                coverage
+                + NEIGHBOUR * share(wanted, near, weigh)
+                + PAGE * share(wanted, text_terms | page_terms, weigh)
+                + KIND_BONUS * kind
+                + RANK_BONUS * _rank_prior(index, block)
+                - FIGURE_PENALTY * _figures_missed(question.figures, find_figures(passage.text), block_figures)
+            )
+            if _is_poor(passage, question):
+                score -= 0.4
+            found.append(Candidate(index, passage, score, coverage, kind, frozenset(wanted) & (own[i] | context)))
+    return sorted(found, key=lambda c: (-round(c.score, 6), c.block, c.passage.start))
+
+
+def choose(
+    question: Question, ranked: Sequence[Candidate], blocks: Sequence[RetrievedBlock], weigh: Weigh, limit: int
+) -> list[Candidate]:
+    """The passages that make the answer, best first: few, from different documents where two facts are asked for."""
+    chosen: list[Candidate] = []
+    if not ranked:
+        return chosen
+    wanted = _wanted(question)
+    total = sum(weigh(term) for term in wanted) or 1.0
+    best = ranked[0]
+    chosen.append(best)
+    wide = question.is_joined or question.kind in (Kind.LIST, Kind.HOW, Kind.REASON)
+    while len(chosen) < limit:
+        said = frozenset().union(*(c.said for c in chosen))
+        pages = {blocks[c.block].place.url for c in chosen}
+        top, gain = None, 0.0
+        for c in ranked[:60]:
+            if any(c.block == o.block and c.passage.start == o.passage.start for o in chosen) or _repeats(c, chosen):
+                continue
+            added = sum(weigh(term) for term in c.said - said) / total
+            value = c.score + 1.5 * added + (0.15 if blocks[c.block].place.url not in pages else 0.0)
+            enough = added >= WANTED_ADDITION or (wide and c.score >= 0.6 * best.score)
+            if enough and value > gain:
+                top, gain = c, value
+        if top is None:
+            break
+        chosen.append(top)
+    return chosen
+
+
+def answerability(ranked: Sequence[Candidate]) -> float:
+    """How likely the best passage answers at all, 0 to 1: the question's words in one place, with the thing asked for."""
+    if not ranked:
+        return 0.0
+    best = max(ranked[:5], key=lambda c: c.coverage + KIND_BONUS * c.kind)
+    return max(0.0, min(1.0, 0.85 * best.coverage + 0.15 * best.kind))
+
+
+def _wanted(question: Question) -> list[str]:
+    found = list(dict.fromkeys(stems(question.text)))
+    content = [term for term in found if not is_stop(term)]
+    return content or found
+
+
+def _rank_prior(index: int, block: RetrievedBlock) -> float:
+    internal = 0.15 if block.place.source_type is SourceType.INTERNAL else 0.0
+    return 1.0 / (1 + index) + internal
+
+
+def _figures_missed(asked: Sequence[Figure], own: list[Figure], around: list[Figure]) -> float:
+    """0 where each figure of the question stands in the passage; dearer where the passage has another of the same kind."""
+    if not asked:
+        return 0.0
+    missed = 0.0
+    for figure in asked:
+        if is_in(figure, own):
+            continue
+        rivals = [f for f in own if f.kind == figure.kind and (f.year is None) == (figure.year is None)]
+        if not is_in(figure, around):
+            missed += 1.0
+        elif rivals and figure.kind in ("date", "ordinal"):
+            missed += 0.6
+        else:
+            missed += 0.15
+    return missed / len(asked)
+
+
+def _is_poor(passage: Passage, question: Question) -> bool:
+    text = passage.shown.rstrip("”’\"')）]】 ")
+    return text.endswith(("?", "？", ":", "：")) or len(text) < 4 or text.casefold() == question.text.casefold()
+
+
+def _repeats(candidate: Candidate, chosen: Sequence[Candidate]) -> bool:
+    own = set(stems(candidate.passage.shown))
+    return any(len(own & (other := set(stems(c.passage.shown)))) > 0.75 * min(len(own), len(other)) for c in chosen)

@@ -1,0 +1,154 @@
+"""The quotable pieces of a block: sentences, table rows, list items and whole code blocks, each an exact slice of its text."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+
+from kbcite.sentences import split_sentences
+
+LONGEST_LIST = 600
+"""Characters up to which a list is offered whole."""
+
+_FENCE = re.compile(r"^[ \t]*(```+|~~~+)")
+_ROW = re.compile(r"^\s*\|.*\|\s*$")
+_RULE = re.compile(r"^\s*\|(?:\s*:?-{2,}:?\s*\|)+\s*$")
+_ITEM = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)、．]|[（(]\d{1,3}[)）])\s+")
+_HEADING = re.compile(r"^#{1,6}\s+")
+_FOOTNOTE = re.compile(
+    r"\s?(?:\[\s?\^?\d{1,3}(?:\s?[-–,、]\s?\d{1,3})*\s?\]|【\d{1,3}】|\[(?:citation needed|来源请求|编辑|edit|注\s?\d+)\])"
+)
+_DATELINE = re.compile(
+    r"^(?:[A-Z][a-z]{2,8}\.? \d{1,2}, \d{4}|\d{4}年\d{1,2}月\d{1,2}日|\d{4}-\d{1,2}-\d{1,2})\s*(?:\.\.\.|…|·|—|–|-)\s*"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A piece of one block that can be quoted: `text[start:end]` of the block's text."""
+
+    kind: str
+    """`sentence`, `row`, `item`, `list` (a whole list with its lead-in, beside its items), `code`."""
+    start: int
+    end: int
+    text: str
+    shown: str
+    """As an answer prints it: the page's own footnote marks gone, a row as `heading: value`."""
+    context: str = ""
+    """What belongs to it and is not part of it: a list's lead-in, a table's caption, the heading inside the block."""
+
+
+def split_passages(text: str, header: str = "") -> list[Passage]:
+    """The passages of a block's text, in order.
+
+    header: the table head or caption that stands before a block cut out of a larger table.
+    """
+    found: list[Passage] = []
+    lines = [(match.start(), match.end()) for match in re.finditer(r"[^\n]+", text)]
+    columns = next((_cells(line) for line in header.splitlines() if _ROW.match(line) and not _RULE.match(line)), [])
+    heading = ""
+    lead: tuple[int, int] | None = None
+    i = 0
+    while i < len(lines):
+        start, end = lines[i]
+        line = text[start:end]
+        about = " ".join(filter(None, (heading, text[slice(*lead)].strip() if lead else "")))
+        if fence := _FENCE.match(line):
+            last = _closing(text, lines, i, fence[1])
+            first = lead[0] if lead and _leads_in(text, lead) and lead[1] == lines[i - 1][1] else start
+            found.append(_passage("code", text, first, lines[last][1], heading if first < start else about))
+            i = last + 1
+        elif _ROW.match(line):
+            if i + 1 < len(lines) and _RULE.match(text[slice(*lines[i + 1])]):
+                columns = _cells(line)
+                i += 1
+            elif not _RULE.match(line):
+                found.append(_row(text, start, end, columns, about))
+            i += 1
+        elif _ITEM.match(line):
+            last = i
+            while last + 1 < len(lines) and _ITEM.match(text[slice(*lines[last + 1])]):
+                last += 1
+            found.extend(_list(text, lines[i : last + 1], lead, heading, about))
+            i = last + 1
+        else:
+            columns = []
+            if _HEADING.match(line):
+                heading, lead = _HEADING.sub("", line).strip(), None
+            else:
+                found.extend(_sentences("sentence", text, start, end, heading))
+                sentences = split_sentences(line)
+                lead = (start + sentences[-1][0], end) if sentences else lead
+            i += 1
+    return found
+
+
+def without_footnotes(text: str) -> str:
+    """Text without the page's own `[12]` marks, which would read as citations of ours."""
+    return _FOOTNOTE.sub("", text)
+
+
+def _closing(text: str, lines: list[tuple[int, int]], opening: int, fence: str) -> int:
+    for j in range(opening + 1, len(lines)):
+        if text[slice(*lines[j])].strip().startswith(fence):
+            return j
+    return len(lines) - 1
+
+
+def _leads_in(text: str, lead: tuple[int, int]) -> bool:
+    return text[slice(*lead)].rstrip().endswith((":", "："))
+
+
+def _cells(line: str) -> list[str]:
+    return [cell.strip().replace("\\|", "|") for cell in re.split(r"(?<!\\)\|", line.strip().strip("|"))]
+
+
+def _row(text: str, start: int, end: int, columns: list[str], about: str) -> Passage:
+    cells = _cells(text[start:end])
+    if len(columns) == len(cells):
+        pairs = [f"{name}: {cell}" if name else cell for name, cell in zip(columns, cells, strict=True) if cell]
+    else:
+        pairs = [cell for cell in cells if cell]
+    passage = _passage("row", text, start, end, " ".join(filter(None, (about, *columns))))
+    return replace(passage, shown=without_footnotes("; ".join(pairs)).replace("**", ""))
+
+
+def _list(
+    text: str, lines: list[tuple[int, int]], lead: tuple[int, int] | None, heading: str, about: str
+) -> list[Passage]:
+    """Each item's sentences and, where short enough, the list as a whole with the line that leads in to it."""
+    leads_in = lead is not None and _leads_in(text, lead)
+    found = []
+    for start, end in lines:
+        item = _ITEM.match(text[start:end])
+        found.extend(_sentences("item", text, start + (item.end() if item else 0), end, about))
+    first = lead[0] if lead is not None and leads_in else lines[0][0]
+    if len(lines) > 1 and lines[-1][1] - first <= LONGEST_LIST:
+        shown = "\n".join(
+            without_footnotes(line).replace("**", "").rstrip() for line in text[first : lines[-1][1]].splitlines()
+        )
+        whole = _passage("list", text, first, lines[-1][1], heading if leads_in else about)
+        found.append(replace(whole, shown=shown))
+    return found
+
+
+def _sentences(kind: str, text: str, start: int, end: int, context: str) -> list[Passage]:
+    found = []
+    for s, e in split_sentences(text[start:end]):
+        if dateline := _DATELINE.match(text[start + s : start + e]):
+            s += dateline.end()
+        if e > s:
+            found.append(_passage(kind, text, start + s, start + e, context))
+    return found
+
+
+def _passage(kind: str, text: str, start: int, end: int, context: str) -> Passage:
+    while start < end and text[start].isspace():
+        start += 1
+    while end > start and text[end - 1].isspace():
+        end -= 1
+    piece = text[start:end]
+    if kind == "code":
+        return Passage(kind, start, end, piece, piece, context)
+    shown = " ".join(without_footnotes(piece).replace("**", "").split()).lstrip("> ")
+    return Passage(kind, start, end, piece, re.sub(r"\s*(?:\.\.\.|…)$", "…", shown), context)

@@ -1,0 +1,117 @@
+"""What a question asks for: the kind of answer, its figures, and whether it asks for several things."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+
+from kbcite.answer.figures import Figure, find_figures
+from kbcite.words import language_of
+
+
+class Kind(StrEnum):
+    PRICE = "price"
+    QUANTITY = "quantity"
+    TIME = "time"
+    PERSON = "person"
+    PLACE = "place"
+    HOW = "how"
+    REASON = "reason"
+    LIST = "list"
+    DEFINITION = "definition"
+    OTHER = "other"
+
+
+_KINDS: tuple[tuple[Kind, str], ...] = (
+    (Kind.PRICE, r"多少钱|多少元|价格|售价|票价|费用|报价|how much (?:does|do|is|are|did).*(?:cost|pay|charge)|\bprices?\b|\bcosts?\b"
+        r"|how expensive"),
+    (
+        Kind.TIME,
+        r"什么时候|什么时间|何时|哪一?年|哪一?天|哪一?日|几月|几号|几点|哪个月|哪个世纪|日期|年份|的?时间(?:是|为|[？?]|$|和|及|、)|时间$|生日"
+        r"|\bwhen\b|\b(?:what|which|in what|in which) (?:year|date|day|month|century|decade|time)\b",
+    ),
+    (
+        Kind.QUANTITY,
+        r"多少|几(?:个|名|位|人|次|年|天|座|种|项|届|家|条|集|岁|枚|块|只|部|场|级|层)|多大|多高|多长|多远|多重|多快|多久|人数|数量|百分比|比例|(?:率|比分|排名"
+        r"|第几)(?:是|为|[？?]|$)"
+        r"|\bhow (?:many|much|old|long|far|tall|high|big|large|often|fast|deep)\b|\bwhat (?:percentage|percent"
+        r"|number|share|size|fraction)\b|\bpopulation of\b",
+    ),
+    (Kind.PERSON, r"谁|哪位|何人|什么人|作者|导演|\bwho\b|\bwhom\b|\bwhose\b"),
+    (
+        Kind.PLACE,
+        r"哪里|哪儿|何处|何地|在哪|什么地方|哪一?个?(?:国家|城市|省|地区|县|州|大学)|哪国|地点|\bwhere\b|\b(?:what|which) (?:country|city|state"
+        r"|place|region|town|continent|river|county|location|university|college)\b",
+    ),
+    (Kind.REASON, r"为什么|为何|原因|\bwhy\b|\breasons?\b"),
+    (Kind.HOW, r"怎么|如何|怎样|步骤|方法|\bhow (?:do|does|can|to|should|did|is|are|was|were)\b"),
+    (Kind.LIST, r"哪些|有哪|包括什么|分别|列出|\bwhich (?:\w+ )?\w+s (?:are|were|do|have)\b|\bwhat are\b|\blist\b|\bwhat \w+s are\b"),
+    (Kind.DEFINITION, r"什么是|是什么|是指什么|什么意思|定义|含义|\bwhat (?:is|are|was) (?:an?\s)?[\w\s-]{1,40}\?*$|\bmeaning of\b|\bdoes .* mean\b"
+        r"|\bdefine\b"),
+)  # fmt: skip
+_KIND_PATTERNS = tuple((kind, re.compile(pattern, re.IGNORECASE)) for kind, pattern in _KINDS)
+_JOINED = re.compile(r"和|与|及|以及|、|分别|各|\band\b|\bboth\b|\brespectively\b|\bas well as\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    text: str
+    language: str
+    kind: Kind
+    figures: tuple[Figure, ...]
+    """Years, rounds and amounts that an answer must agree with."""
+    is_joined: bool
+    """True where it may ask for two things at once: `A 和 B 的时间`."""
+
+
+def read_question(text: str) -> Question:
+    kind = next((kind for kind, pattern in _KIND_PATTERNS if pattern.search(text)), Kind.OTHER)
+    return Question(text, language_of(text), kind, tuple(find_figures(text)), bool(_JOINED.search(text)))
+
+
+_SURNAME = (
+    "赵钱孙李周吴郑王冯陈褚卫蒋沈韩杨朱秦尤许何吕施张孔曹严华金魏陶姜戚谢邹喻柏窦章苏潘葛范彭郎鲁韦马苗方俞任袁柳鲍史唐费廉岑薛雷贺倪汤"
+    "滕殷罗毕郝安常乐于傅齐康伍余顾孟黄穆萧尹姚邵汪祁毛米戴宋庞熊纪舒屈项祝董梁杜阮蓝闵席季贾江童颜郭梅盛林钟徐邱骆高夏蔡田樊胡凌霍万"
+    "柯卢莫房丁邓洪包左石崔龚程邢裴陆翁焦侯段谷车牛刘詹叶黎白蒲赖卓乔翟谭贺冉边习温耿关曾游肖"
+)
+_SIGNS: dict[Kind, re.Pattern[str]] = {
+    Kind.PERSON: re.compile(
+        rf"[\u4e00-\u9fff]{{2,}}[·•][\u4e00-\u9fff]{{2,}}|[{_SURNAME}][\u4e00-\u9fff]{{1,2}}(?![\u4e00-\u9fff]*省)"
+        r"|\b[A-Z][\w’'-]+(?:\s+(?:[A-Z]\.|[a-z]{2,3}|[A-Z][\w’'-]+)){1,3}\b"
+    ),
+    Kind.PLACE: re.compile(
+        r"[\u4e00-\u9fff]{1,8}(?:省|市|县|区|国|州|镇|乡|村|岛|山|路|街|馆|院|大学|中心|广场|机场|站)|位于|地处|坐落|\b(?:in|at|near|from"
+        r"|on)\s+(?:the\s+)?[A-Z]\w+"
+    ),
+    Kind.REASON: re.compile(r"因为|由于|因此|所以|原因|为了|导致|because|due to|since|as a result|in order to|reason|so that", re.IGNORECASE),
+    Kind.HOW: re.compile(r"首先|然后|点击|通过|使用|步骤|需要|可以|方法|\b(?:by|using|use|first|then|click|run|must|need|can|through)\b", re.IGNORECASE),
+    Kind.DEFINITION: re.compile(r"是指|是一[种个款项门]|即为|指的是|又称|称为|是.{0,20}的|\b(?:is|are|was|were) (?:an?|the|one of)\b|\brefers to\b|\bmeans\b"
+        r"|\bknown as\b", re.IGNORECASE),
+    Kind.PRICE: re.compile(r"\d[\d,.]*\s?(?:万|亿)?(?:元|块|美元|欧元|港元|日元|英镑)|[$€£¥￥]\s?\d|\b(?:dollars|euros|USD|RMB)\b|免费|\bfree\b"),
+    Kind.LIST: re.compile(r"、[^、。]{1,20}、|,[^,.]{1,40},|；|包括|include|such as|:|："),
+}  # fmt: skip
+
+
+def answers_kind(question: Question, sentence: str) -> float:
+    """1 where the sentence holds what the question's kind calls for beyond the question's own words, 0 where it cannot, .5 unknown."""
+    kind = question.kind
+    if kind in (Kind.QUANTITY, Kind.TIME, Kind.PRICE):
+        asked = {(f.kind, f.value, f.year, f.month, f.day) for f in question.figures}
+        new = [f for f in find_figures(sentence) if (f.kind, f.value, f.year, f.month, f.day) not in asked]
+        if kind is Kind.TIME:
+            return 1.0 if any(f.kind == "date" or f.unit in _TIME_UNITS for f in new) else 0.0
+        if kind is Kind.PRICE and _SIGNS[Kind.PRICE].search(sentence):
+            return 1.0
+        good = [f for f in new if f.kind in ("number", "percent", "ordinal")]
+        return 1.0 if good else 0.3 if new else 0.0
+    if kind is Kind.OTHER:
+        return 0.5
+    match = _SIGNS[kind].search(sentence)
+    if kind is Kind.PERSON and match:
+        asked_text = question.text.lower()
+        return 1.0 if any(m.group().lower() not in asked_text for m in _SIGNS[kind].finditer(sentence)) else 0.0
+    return 1.0 if match else 0.0
+
+
+_TIME_UNITS = frozenset("天 年 月 日 时 小 分 秒 周 点 day year month hour week minute century 世 pm am".split())
