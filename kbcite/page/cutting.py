@@ -98,7 +98,8 @@ def estimate_tokens(text: str) -> float:
 
 def make_unit(text: str, start: int, end: int, boundary: Boundary) -> Unit:
     piece = text[start:end]
-    return Unit(start, end, boundary, count_words(piece), estimate_tokens(piece))
+    blank_after = 1 / OTHERS_PER_TOKEN
+    return Unit(start, end, boundary, count_words(piece), estimate_tokens(piece) + blank_after)
 
 
 def cut_run(text: str, units: Sequence[Unit], sizes: Sizes) -> list[tuple[int, int]]:
