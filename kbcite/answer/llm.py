@@ -172,6 +172,8 @@ def _message(model: str, api_base: str, error: Exception, litellm: Any, tries: i
         reason = "is limiting requests (429)"
     elif isinstance(error, e.Timeout) or "time limit" in str(error):
         reason = f"gave no reply within {timeout_s:g} s"
+    elif "stream ended" in str(error).lower():
+        reason = "failed: the reply broke off"
     elif isinstance(error, _Broken):
         reason = f"failed: {error}"
     elif isinstance(error, e.APIConnectionError) or "connection error" in str(error).lower():
