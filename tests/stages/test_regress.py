@@ -168,3 +168,21 @@ def test_an_empty_folder_and_an_unknown_name_are_not_found(tmp_path: Path) -> No
     golden(tmp_path)
     with pytest.raises(NotFound, match="'nowhere'"):
         list(regress(tmp_path, lambda data, url, content_type: document(), ["nowhere"]))
+
+
+@pytest.mark.parametrize(
+    ("expected", "found", "lost"),
+    [
+        ("# T\n\none", "one", 0),
+        ("one", "# T\n\none", 0),
+        ("# [Help] T\n\none", "one", 0),
+        ("## Limits\n\none", "one", 1),
+        ("T\n\none", "one", 1),
+    ],
+)
+def test_only_a_first_heading_that_is_the_title_may_stand_or_not(
+    tmp_path: Path, expected: str, found: str, lost: int
+) -> None:
+    golden(tmp_path, expected=expected)
+    [result] = results_of(tmp_path, document(found))
+    assert result.loss.missing == lost
