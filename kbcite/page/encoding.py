@@ -142,12 +142,10 @@ def _as_utf8(data: bytes, names: dict[str, str], declared: tuple[tuple[str, str]
         text = data.decode("utf-8")
     except UnicodeDecodeError:
         return _as_damaged_utf8(data, declared)
-    # A two-byte character is one byte longer than its text; more than that and some character has three bytes.
-    if len(data) - len(text) < _FEW_CHARACTERS:
-        runs = b"".join(_ENCODED_RUN.findall(data))
-        only_two_byte = len(data) - len(text) == sum(not c.isascii() for c in text)
-        if only_two_byte and runs and any(name in _EAST_ASIAN for name in names.values()):
-            return None
+    # A two-byte character is one byte longer than its text, any other is more.
+    few = len(data) - len(text) < _FEW_CHARACTERS and any(name in _EAST_ASIAN for name in names.values())
+    if few and len(data) - len(text) == len(re.findall("[^\x00-\x7f]", text)):
+        return None
     return DecodedPage(text, "utf-8", "utf-8", declared)
 
 

@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 from kbcite.page import encoding
+from kbcite.page.metadata import read_metadata
+from kbcite.page.tree import parse_html
 
 
 def decode(data: bytes, content_type: str | None) -> str:
     return encoding.decode(data, content_type).text
+
+
+def published(html_bytes: bytes, url: str | None, content_type: str | None) -> str | None:
+    root = parse_html(encoding.decode(html_bytes, content_type).text)
+    date = read_metadata(root, url or "").published_at
+    return date[:10] if date else None

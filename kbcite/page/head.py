@@ -1,0 +1,112 @@
+"""What a page says about itself for machines: meta elements, link elements, JSON-LD; and its headings and time elements."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from lxml import etree
+
+_TAGS = ("html", "title", "meta", "link", "script", "time", "abbr", "h1", "h2", "h3")
+_NESTED = ("@graph", "mainEntity", "mainEntityOfPage")
+"""Where JSON-LD keeps what the page is about. Comments, reviews and parts are dated, too, but are not the page."""
+_JSON_NOISE = re.compile(r"^\s*(?:<!--|//\s*<!\[CDATA\[|<!\[CDATA\[)|(?:-->|//\s*\]\]>|\]\]>)?[\s;]*$")
+_TRAILING_COMMA = re.compile(r",\s*(?=[}\]])")
+
+JsonObject = dict[str, Any]
+
+
+@dataclass
+class Head:
+    """The parts of a page that metadata is read from, gathered in one pass over the tree."""
+
+    language: str = ""
+    title: str = ""
+    metas: dict[str, list[str]] = field(default_factory=dict)
+    """Contents by name, property or itemprop in lower case."""
+    links: dict[str, str] = field(default_factory=dict)
+    """First href by relation in lower case."""
+    items: list[JsonObject] = field(default_factory=list)
+    """JSON-LD objects that describe the page, articles first."""
+    headings: list[etree._Element] = field(default_factory=list)
+    times: list[etree._Element] = field(default_factory=list)
+    """`time` elements, and the `abbr` elements that microformats use for them."""
+
+    def meta(self, *names: str) -> str:
+        """The first content that is not blank of the first of the names that has one, or an empty string."""
+        for name in names:
+            for content in self.metas.get(name, ()):
+                if content:
+                    return content
+        return ""
+
+
+def read_head(root: etree._Element) -> Head:
+    head = Head()
+    for element in root.iter(*_TAGS):
+        tag = element.tag
+        if tag == "meta":
+            content = (element.get("content") or "").strip()
+            for attribute in ("name", "property", "itemprop", "http-equiv"):
+                if name := element.get(attribute):
+                    head.metas.setdefault(name.strip().lower(), []).append(content)
+        elif tag == "link":
+            for relation in (element.get("rel") or "").lower().split():
+                head.links.setdefault(relation, (element.get("href") or "").strip())
+        elif tag == "script":
+            if "ld+json" in (element.get("type") or ""):
+                head.items.extend(_items(element.text or ""))
+        elif tag == "title":
+            # Pictures in SVG have titles, too; the page's is the first.
+            head.title = head.title or text_of(element)
+        elif tag == "html":
+            head.language = element.get("lang") or element.get("{http://www.w3.org/XML/1998/namespace}lang") or ""
+        elif tag in ("time", "abbr"):
+            if tag == "time" or element.get("title"):
+                head.times.append(element)
+        else:
+            head.headings.append(element)
+    head.items.sort(key=lambda item: not is_article(item))
+    return head
+
+
+def is_article(item: JsonObject) -> bool:
+    return any(
+        kind.endswith(("Article", "Posting", "Report", "Recipe", "Review", "Question")) for kind in types_of(item)
+    )
+
+
+def types_of(item: JsonObject) -> list[str]:
+    kinds = item.get("@type", ())
+    return [kinds] if isinstance(kinds, str) else [kind for kind in kinds if isinstance(kind, str)]
+
+
+def text_of(element: etree._Element) -> str:
+    """All text in an element, white space folded."""
+    return " ".join("".join(element.itertext()).split())
+
+
+def _items(script: str) -> list[JsonObject]:
+    text = _JSON_NOISE.sub("", script)
+    for candidate in (text, _TRAILING_COMMA.sub("", text)):
+        try:
+            return list(_flatten(json.loads(candidate, strict=False), depth=0))
+        except (json.JSONDecodeError, RecursionError):
+            continue
+    return []
+
+
+def _flatten(value: Any, depth: int) -> Iterator[JsonObject]:
+    if depth > 4:
+        return
+    if isinstance(value, list):
+        for member in value:
+            yield from _flatten(member, depth + 1)
+    elif isinstance(value, dict):
+        yield value
+        for key in _NESTED:
+            if key in value:
+                yield from _flatten(value[key], depth + 1)

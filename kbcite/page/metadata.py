@@ -1,0 +1,169 @@
+"""What a page says about itself: title, dates, author, site, language, canonical URL."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import Any
+
+from lxml import etree
+
+from kbcite.page.head import Head, is_article, read_head, text_of, types_of
+from kbcite.page.publication import read_publication
+from kbcite.page.titles import clean_title
+from kbcite.records import Metadata
+from kbcite.urls import resolve, split
+from kbcite.words import CJK, language_of
+
+_BY = re.compile(r"^\s*(?:作者|文|撰文|记者|通讯员|by|written by|author|von|par|por)\s*[:：/／|\s]\s*", re.IGNORECASE)
+_AUTHOR_LINE = re.compile(r"(?:作者|撰文|文字?)\s?[:：/／]\s*([^\s:：|,，。;；()（）]{2,20})")
+_AUTHOR_TEXT = etree.XPath("//body//text()[contains(., '作者')]")
+_AUTHOR_ELEMENTS = etree.XPath(
+    "//*[@rel='author' or @itemprop='author' or contains(@class,'byline') or contains(@class,'author')]"
+)
+_NOT_A_NAME = re.compile(
+    r"https?:|www\.|[@/\\{}<>]|^\d+$|^(?:admin|administrator|root|editor|unknown|null|none|佚名|未知|匿名)$",
+    re.IGNORECASE,
+)
+_KANA = re.compile("[\u3041-\u30fa]")
+_HANGUL = re.compile("[\uac00-\ud7a3]")
+_IDEOGRAPHS = re.compile(f"[{CJK}]")
+_LANGUAGE_SAMPLE = 1500
+_COUNTRY_SUFFIXES = frozenset(("com", "net", "org", "gov", "edu", "co", "ac", "or", "ne", "go"))
+
+
+def read_metadata(root: etree._Element, url: str, fetched_at: str | None = None) -> Metadata:
+    """The metadata of a whole page, nothing stripped from it yet.
+
+    url: where the page was found; relative links are resolved against it. fetched_at: when; a date after that day is
+    not believed. Without it any date is.
+    """
+    head = read_head(root)
+    site_name = _site_name(head)
+    parts = split(url)
+    host_name = _host_name(parts.host) if parts else ""
+    headings = [text for heading in head.headings[:12] if (text := text_of(heading))]
+    headlines = [
+        str(item["headline"]) for item in head.items if is_article(item) and isinstance(item.get("headline"), str)
+    ]
+    og_title = head.meta("og:title", "twitter:title")
+    title = clean_title(head.title, [site_name or "", host_name], [*headlines, og_title, *headings])
+    publication = read_publication(root, head, parts.path if parts else "", fetched_at, title)
+    return Metadata(
+        raw_title=head.title or og_title,
+        title=title,
+        published_at=publication.published_at,
+        published_from=publication.published_from,
+        modified_at=publication.modified_at,
+        author=_author(root, head),
+        site_name=site_name,
+        language=_language(root, head, title),
+        canonical_url=_canonical_url(head, url),
+    )
+
+
+# ---------------------------------------------------------------- site and address
+
+
+def _site_name(head: Head) -> str | None:
+    if name := head.meta("og:site_name", "application-name", "al:android:app_name"):
+        return name
+    for item in head.items:
+        if "WebSite" in types_of(item) and isinstance(item.get("name"), str):
+            return str(item["name"]).strip() or None
+    for item in head.items:
+        if names := list(_names(item.get("publisher"))):
+            return names[0]
+    return None
+
+
+def _host_name(host: str) -> str:
+    """The label of a host that names the site: `example` of `news.example.com.cn`."""
+    labels = host.split(".")[:-1]
+    if len(labels) > 1 and labels[-1] in _COUNTRY_SUFFIXES:
+        labels.pop()
+    return labels[-1] if labels else ""
+
+
+def _canonical_url(head: Head, url: str) -> str | None:
+    for href in (head.links.get("canonical"), head.meta("og:url")):
+        if href and (absolute := resolve(url, href)):
+            return absolute
+    return None
+
+
+# ---------------------------------------------------------------- author
+
+
+def _author(root: etree._Element, head: Head) -> str | None:
+    for candidates in (
+        (name for item in head.items if is_article(item) for name in _names(item.get("author"))),
+        head.metas.get("author", ()),
+        head.metas.get("article:author", ()),
+        head.metas.get("og:article:author", ()),
+        head.metas.get("parsely-author", ()),
+        head.metas.get("dc.creator", ()),
+        head.metas.get("byl", ()),
+        (text_of(element) for element in islice(_AUTHOR_ELEMENTS(root), 5)),
+        (match[1] for text in islice(_AUTHOR_TEXT(root), 10) if (match := _AUTHOR_LINE.search(text))),
+    ):
+        if names := _distinct(candidates):
+            return ", ".join(names)
+    return None
+
+
+def _distinct(candidates: Iterable[str]) -> list[str]:
+    names: list[str] = []
+    for candidate in candidates:
+        name = _BY.sub("", " ".join(candidate.split())).strip(" ,;|·")
+        if 2 <= len(name) <= 60 and not _NOT_A_NAME.search(name) and name not in names:
+            names.append(name)
+    return names
+
+
+def _names(value: Any) -> Iterator[str]:
+    """Names of the people or organisations in a JSON-LD value: a name, an object with one, or a list of them."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list):
+        for member in value:
+            yield from _names(member)
+    elif isinstance(value, dict):
+        yield from _names(value.get("name"))
+
+
+# ---------------------------------------------------------------- language
+
+
+def _language(root: etree._Element, head: Head, title: str) -> str | None:
+    """The language that the page declares, where its text does not say otherwise.
+
+    Templates declare `en` on Chinese pages and the other way round; the script of the text is a fact.
+    """
+    declared = re.split(r"[-_]", head.language.strip().lower())[0]
+    sample = _sample(root, title)
+    if not sample.strip():
+        return declared or None
+    letters = sum(character.isalpha() for character in sample)
+    if len(_HANGUL.findall(sample)) > 0.2 * letters:
+        return "ko"
+    ideographs = len(_IDEOGRAPHS.findall(sample))
+    if len(_KANA.findall(sample)) > 0.15 * ideographs and ideographs > 0.2 * letters:
+        return "ja"
+    by_script = language_of(sample)
+    if by_script == "zh" or not declared or declared in ("zh", "ja", "ko"):
+        return by_script
+    return declared
+
+
+def _sample(root: etree._Element, title: str) -> str:
+    parts, length = [title], 0
+    for element in root.iter("p", "h1", "h2", "li", "td"):
+        text = (element.text or "").strip()
+        if len(text) > 1:
+            parts.append(text)
+            length += len(text)
+            if length > _LANGUAGE_SAMPLE:
+                break
+    return " ".join(parts)
