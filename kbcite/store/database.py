@@ -13,10 +13,12 @@ from pathlib import Path
 from kbcite.store.answers import Answers
 from kbcite.store.blocks import Blocks
 from kbcite.store.documents import Documents
+from kbcite.store.frontier import Frontier
 from kbcite.store.migrations import migrate
 from kbcite.store.pages import Pages
 from kbcite.store.sqlite import open_sqlite
 from kbcite.store.vectors import Vectors
+from kbcite.store.word_index import WordIndex
 
 DATABASE_NAME = "kb.sqlite3"
 
@@ -36,7 +38,9 @@ class Database:
         self.documents = Documents(self.connection)
         self.blocks = Blocks(self.connection)
         self.vectors = Vectors(self.connection)
+        self.words = WordIndex(self.connection)
         self.answers = Answers(self.connection)
+        self.frontier = Frontier(self.connection)
 
     def close(self) -> None:
         self.connection.close()

@@ -153,6 +153,54 @@ MIGRATIONS: tuple[tuple[int, str], ...] = (
         CREATE INDEX answer_sources_document ON answer_sources(document_id);
         """,
     ),
+    (
+        2,
+        """
+        -- Postings of the live blocks by block number; contentless, so `word_rows` says what it holds, and with which context.
+        -- Its text is ready-made terms (`store/word_index.py`); the tokenizer only has to cut at blanks.
+        CREATE VIRTUAL TABLE word_index USING fts5(
+            body, context, content='', tokenize="ascii tokenchars '#&+-./:@\\_,'"
+        );
+        CREATE VIRTUAL TABLE word_terms USING fts5vocab(word_index, 'row');
+        CREATE TABLE word_rows(block_num INTEGER PRIMARY KEY REFERENCES blocks(num), context TEXT NOT NULL);
+        """,
+    ),
+    (
+        3,
+        """
+        -- What is known of each URL that a crawl came across. A row is in_flight before its request goes out; those left
+        -- so by a killed run are queued again by the next.
+        CREATE TABLE frontier(
+            id INTEGER PRIMARY KEY,
+            url_key TEXT NOT NULL UNIQUE,
+            url TEXT NOT NULL,
+            source TEXT NOT NULL,
+            host TEXT NOT NULL,
+            depth INTEGER NOT NULL,
+            state TEXT NOT NULL,  -- queued, in_flight, done, failed, skipped
+            reason TEXT NOT NULL DEFAULT '',
+            detail TEXT NOT NULL DEFAULT '',
+            tries INTEGER NOT NULL DEFAULT 0,
+            not_before TEXT NOT NULL DEFAULT '',
+            discovered_from TEXT,
+            updated_at TEXT NOT NULL
+        );
+        CREATE INDEX frontier_queue ON frontier(host, source, depth, id) WHERE state = 'queued';
+        CREATE INDEX frontier_source ON frontier(source, state);
+
+        -- One pass of a source begins with its seed and ends when nothing of it is queued; a pass without an end goes on.
+        CREATE TABLE crawl_passes(source TEXT PRIMARY KEY, started_at TEXT NOT NULL, ended_at TEXT) WITHOUT ROWID;
+
+        CREATE TABLE robots(
+            host TEXT PRIMARY KEY,
+            outcome TEXT NOT NULL,
+            body BLOB NOT NULL,
+            detail TEXT NOT NULL,
+            fetched_at TEXT NOT NULL,
+            expires_at TEXT NOT NULL
+        ) WITHOUT ROWID;
+        """,
+    ),
 )
 
 

@@ -1,0 +1,188 @@
+"""The crawl's frontier: what is to be fetched, what became of each URL, and the robots.txt copies."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from kbcite.records import RobotsCopy
+
+
+class UrlState(StrEnum):
+    QUEUED = "queued"
+    IN_FLIGHT = "in_flight"
+    DONE = "done"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+
+
+@dataclass(frozen=True, slots=True)
+class NewUrl:
+    """A URL that was found, with where and how deep."""
+
+    url_key: str
+    url: str
+    source: str
+    host: str
+    depth: int
+    discovered_from: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FrontierRow:
+    url_key: str
+    url: str
+    source: str
+    host: str
+    depth: int
+    state: UrlState
+    reason: str
+    detail: str
+    tries: int
+    not_before: str
+    discovered_from: str | None
+    updated_at: str
+
+
+_COLUMNS = "url_key, url, source, host, depth, state, reason, detail, tries, not_before, discovered_from, updated_at"
+
+
+class Frontier:
+    """Writes belong into the database's `transaction()`."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._sql = connection
+
+    # ------------------------------------------------------------ passes
+
+    def begin_pass(self, source: str, now: str) -> bool:
+        """Make a source ready for crawling; True if an unfinished pass goes on.
+
+        What a killed run had in flight is queued again. A new pass queues everything known once more, save what waits for
+        a later time.
+        """
+        row = self._sql.execute("SELECT ended_at FROM crawl_passes WHERE source = ?", (source,)).fetchone()
+        if row is not None and row[0] is None:
+            self.release(source)
+            return True
+        self._sql.execute("INSERT OR REPLACE INTO crawl_passes VALUES(?, ?, NULL)", (source, now))
+        self._sql.execute(
+            "UPDATE frontier SET state = 'queued', reason = '', detail = '', tries = 0 WHERE source = ?", (source,)
+        )
+        return False
+
+    def end_pass(self, source: str, now: str) -> None:
+        self._sql.execute("UPDATE crawl_passes SET ended_at = ? WHERE source = ?", (now, source))
+
+    def release(self, source: str) -> int:
+        """Queue again what is in flight; how many that were."""
+        return self._sql.execute(
+            "UPDATE frontier SET state = 'queued' WHERE source = ? AND state = 'in_flight'", (source,)
+        ).rowcount
+
+    # ------------------------------------------------------------ URLs
+
+    def add(self, found: Iterable[NewUrl], now: str) -> int:
+        """Queue URLs that are not known yet; how many were new. A known one that waits keeps its lesser depth."""
+        before = self._sql.total_changes
+        rows = [(new.url_key, new.url, new.source, new.host, new.depth, new.discovered_from, now) for new in found]
+        self._sql.executemany(
+            """INSERT INTO frontier(url_key, url, source, host, depth, state, discovered_from, updated_at)
+               VALUES(?, ?, ?, ?, ?, 'queued', ?, ?) ON CONFLICT DO NOTHING""",
+            rows,
+        )
+        added = self._sql.total_changes - before
+        if added < len(rows):
+            self._sql.executemany(
+                "UPDATE frontier SET depth = ?, source = ? WHERE url_key = ? AND state = 'queued' AND depth > ?",
+                [(row[4], row[2], row[0], row[4]) for row in rows],
+            )
+        return added
+
+    def hosts(self, source: str, now: str) -> list[str]:
+        """Hosts with URLs of the source that may be fetched now."""
+        rows = self._sql.execute(
+            "SELECT DISTINCT host FROM frontier WHERE state = 'queued' AND source = ? AND not_before <= ?",
+            (source, now),
+        )
+        return [host for (host,) in rows]
+
+    def claim(self, host: str, source: str, limit: int, now: str) -> list[FrontierRow]:
+        """Up to `limit` queued URLs of a host, least deep first; they are in flight from here on."""
+        keys = self._sql.execute(
+            """SELECT id FROM frontier WHERE state = 'queued' AND host = ? AND source = ? AND not_before <= ?
+               ORDER BY depth, id LIMIT ?""",
+            (host, source, now, limit),
+        ).fetchall()
+        self._sql.executemany("UPDATE frontier SET state = 'in_flight' WHERE id = ?", keys)
+        one = f"SELECT {_COLUMNS} FROM frontier WHERE id = ?"
+        return [_row(self._sql.execute(one, key).fetchone()) for key in keys]
+
+    def settle(self, url_key: str, state: UrlState, now: str, reason: str = "", detail: str = "") -> None:
+        """Record what became of a URL."""
+        self._sql.execute(
+            "UPDATE frontier SET state = ?, reason = ?, detail = ?, updated_at = ?, not_before = '' WHERE url_key = ?",
+            (state, reason, detail, now, url_key),
+        )
+
+    def defer(self, url_key: str, now: str, reason: str, detail: str, not_before: str = "") -> None:
+        """Put a URL back into the queue, for a later run where `not_before` says so."""
+        self._sql.execute(
+            """UPDATE frontier SET state = 'queued', reason = ?, detail = ?, updated_at = ?, not_before = ?
+               WHERE url_key = ?""",
+            (reason, detail, now, not_before, url_key),
+        )
+
+    def count_try(self, url_key: str) -> None:
+        self._sql.execute("UPDATE frontier SET tries = tries + 1 WHERE url_key = ?", (url_key,))
+
+    def settle_queued(self, source: str, state: UrlState, now: str, reason: str, host: str | None = None) -> int:
+        """The same for every URL of a source that still waits, on one host or all; how many they were."""
+        return self._sql.execute(
+            """UPDATE frontier SET state = ?1, reason = ?2, updated_at = ?3
+               WHERE source = ?4 AND state = 'queued' AND (?5 IS NULL OR host = ?5)""",
+            (state, reason, now, source, host),
+        ).rowcount
+
+    def get(self, url_key: str) -> FrontierRow | None:
+        """What is known of a URL: the answer to “why was it not fetched?”."""
+        row = self._sql.execute(f"SELECT {_COLUMNS} FROM frontier WHERE url_key = ?", (url_key,)).fetchone()
+        return _row(row) if row else None
+
+    def rows(self, source: str, *states: UrlState) -> list[FrontierRow]:
+        """A source's URLs in the given states, all without any, in the order they were found."""
+        wanted = states or tuple(UrlState)
+        marks = ", ".join("?" * len(wanted))
+        rows = self._sql.execute(
+            f"SELECT {_COLUMNS} FROM frontier WHERE source = ? AND state IN ({marks}) ORDER BY id",
+            (source, *wanted),
+        )
+        return [_row(row) for row in rows]
+
+    def counts(self, source: str) -> dict[str, int]:
+        """How many URLs of a source are in each state."""
+        return dict(
+            self._sql.execute(
+                "SELECT state, count(*) FROM frontier WHERE source = ? GROUP BY state", (source,)
+            ).fetchall()
+        )
+
+    # ------------------------------------------------------------ robots.txt
+
+    def robots(self) -> dict[str, RobotsCopy]:
+        """The robots.txt copies by host, expired ones too: the last good one may still serve."""
+        rows = self._sql.execute("SELECT host, outcome, body, detail, fetched_at, expires_at FROM robots")
+        return {row[0]: RobotsCopy(*row) for row in rows}
+
+    def save_robots(self, copy: RobotsCopy) -> None:
+        self._sql.execute(
+            "INSERT OR REPLACE INTO robots VALUES(?, ?, ?, ?, ?, ?)",
+            (copy.host, copy.outcome, copy.body, copy.detail, copy.fetched_at, copy.expires_at),
+        )
+
+
+def _row(row: tuple[Any, ...]) -> FrontierRow:
+    return FrontierRow(*row[:5], UrlState(row[5]), *row[6:])
