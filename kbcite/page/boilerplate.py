@@ -1,0 +1,104 @@
+"""Which regions are not the main text, and by which rule.
+
+Two kinds of evidence. Names: tag, class and id, which are believed only as far as the page bears them out. Looks: regions
+of links, and blocks that open with one of the words that announce other pages.
+"""
+
+from __future__ import annotations
+
+import re
+
+from kbcite.page.regions import COMMENT_WORDS, FURNITURE_WORDS, HEADINGS, Region
+
+_CUT_TAGS = frozenset("aside footer form menu address".split())
+_PROTECTED_TAGS = frozenset("pre table tbody tr td blockquote h1 h2 h3 h4 p".split())
+_MOST_FURNITURE = 0.6
+_MOST_NAMED = 0.3
+"""Share of the page's weight that a word may name and still be believed."""
+_ARTICLE_CHARS = 250
+_NOISE = re.compile(
+    r"^\W*(?:相关阅读|推荐阅读|热门文章|延伸阅读|相关文章|相关新闻|相关推荐|猜你喜欢|广告|热门推荐|为你推荐|相关链接|精彩推荐|上一篇|下一篇|"
+    r"related (?:articles?|posts?|stories|reading|links|topics|content)|recommended|you (?:may|might) also (?:like|enjoy)|more (?:from|on|in|stories)\b|"
+    r"read (?:more|next)|popular (?:posts|articles)|most (?:read|popular)|trending|advertisement|sponsored|share this|see also$)",
+    re.IGNORECASE,
+)
+
+
+def cut_named(page: Region, unit: float, is_forum: bool) -> None:
+    """Marks the regions that their tag, class or id gives away.
+
+    A word that names much of the page's text is no evidence on this page: some sites call their posts comments, or their
+    article a widget. Comments are the text of a forum, and of a page that has little else.
+    """
+    totals: dict[str, float] = {}
+    _add_up(page, frozenset(), totals)
+    trusted = {
+        word
+        for word, weight in totals.items()
+        if weight <= (_MOST_FURNITURE if word in FURNITURE_WORDS else _MOST_NAMED) * page.weight
+    }
+    trusted -= COMMENT_WORDS
+    comments: list[Region] = []
+    rest = _cut_below(page, trusted, comments) - sum(region.weight for region in comments)
+    for region in comments:
+        if is_forum or rest < _ARTICLE_CHARS * unit:
+            region.weight = _cut_below(region, trusted, [])
+        else:
+            region.cut = "comments"
+
+
+def _add_up(region: Region, seen: frozenset[str], totals: dict[str, float]) -> None:
+    """Adds the weight of the outermost regions that each word names; tags count as words."""
+    for child in region.children:
+        words = child.names
+        if child.tag in _CUT_TAGS:
+            words = words | {child.tag}
+        new = words - seen
+        for word in new:
+            totals[word] = totals.get(word, 0.0) + child.weight
+        _add_up(child, seen | new, totals)
+
+
+def _cut_below(region: Region, trusted: set[str], comments: list[Region]) -> float:
+    """The weight that is left of a region after its named parts were cut; comments are listed, not cut."""
+    weight = region.weight
+    for child in region.children:
+        if child.tag in _PROTECTED_TAGS:
+            continue
+        weight -= child.weight
+        if child.tag in trusted or not trusted.isdisjoint(child.names):
+            child.cut = "named"
+            child.weight = 0.0
+        elif not COMMENT_WORDS.isdisjoint(child.names):
+            comments.append(child)
+            weight += child.weight
+        else:
+            weight += _cut_below(child, trusted, comments)
+    region.weight = weight
+    return weight
+
+
+def cut_inside(region: Region, unit: float) -> None:
+    """Marks the regions inside the main one that look like something else."""
+    for child in region.children:
+        if not child.cut:
+            child.cut = _looks_like(child, unit)
+            if not child.cut:
+                cut_inside(child, unit)
+
+
+def _looks_like(region: Region, unit: float) -> str:
+    """The rule that cuts the region for its looks, or an empty text."""
+    if not region.chars or region.tag in HEADINGS or region.tag == "pre":
+        return ""
+    density = region.link_density
+    if density > 0.6 and region.prose < 100 * unit and region.tag not in ("p", "td", "tr", "tbody", "dd"):
+        return "links"
+    if (
+        region.chars < 2000 * unit
+        and region.tag in ("div", "section", "ul", "p")
+        and (density > 0.4 or region.chars < 60 * unit)
+        and _NOISE.match(region.text)
+    ):
+        return "noise words"
+    return ""

@@ -1,0 +1,47 @@
+"""Bytes of a page → its clean document, or why there is none: the page room's steps in their order."""
+
+from __future__ import annotations
+
+import hashlib
+
+from kbcite.page.encoding import decode, strip_invisible
+from kbcite.page.extraction import NoContent, explain, extract
+from kbcite.page.fingerprint import masked_fingerprint
+from kbcite.page.metadata import read_metadata
+from kbcite.page.readability_check import why_unreadable
+from kbcite.page.tree import parse_html
+from kbcite.records import CleanDocument, Cut, Skipped, Stage
+
+CLEAN_RULES = "1"
+"""Version of all rules between bytes and document; documents of another version are stale. Raised with every change of one."""
+
+
+def clean_page(data: bytes, url: str, content_type: str | None) -> CleanDocument | Skipped:
+    """The main content of a page with what the page says about itself.
+
+    The same bytes give the same document. Spans count in `strip_invisible(decode(data, content_type).text)`.
+    """
+    decoded = decode(data, content_type)
+    if reason := why_unreadable(decoded):
+        return Skipped(url, Stage.CLEAN, reason, f"decoded as {decoded.encoding} by {decoded.how}")
+    text = strip_invisible(decoded.text)
+    root = parse_html(text)
+    metadata = read_metadata(root, url)
+    content = extract(root, text, url)
+    if isinstance(content, NoContent):
+        return Skipped(url, Stage.CLEAN, content.reason, content.detail)
+    return CleanDocument(
+        url=url,
+        digest=hashlib.sha256(data).hexdigest(),
+        text=content.text,
+        spans=content.spans,
+        metadata=metadata,
+        encoding=decoded.encoding,
+        fingerprint=masked_fingerprint(metadata.title, content.text),
+    )
+
+
+def explain_cuts(data: bytes, url: str, content_type: str | None) -> tuple[Cut, ...]:
+    """Every block that `clean_page` leaves out of this page, in the order of the page, with the rule that cut it."""
+    text = strip_invisible(decode(data, content_type).text)
+    return explain(parse_html(text), text, url)

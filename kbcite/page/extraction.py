@@ -1,0 +1,223 @@
+"""Element tree → the main content, without navigation, advertisements, comments and the like (SPEC 17 to 20).
+
+Text has weight: running text by its length, labels and headings a little of theirs, links next to none. What is named or
+looks like boilerplate is cut, and the smallest region that still holds most of the weight is the main one: the article,
+or what all posts or products of a page stand in.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from lxml import etree
+
+from kbcite.page.boilerplate import cut_inside, cut_named
+from kbcite.page.markdown import write_markdown
+from kbcite.page.regions import Region, measure
+from kbcite.page.source_spans import locate
+from kbcite.records import Cut, MainContent
+from kbcite.words import CJK
+
+_STRIPPED = (
+    "script style template svg iframe button select option input textarea object embed canvas video audio link meta map "
+    "nav datalist progress".split()
+)
+_CJK_CHARACTER = re.compile(f"[{CJK}]")
+_CHINESE_UNIT = 0.4
+"""A Chinese character says as much as two and a half Latin letters."""
+_hidden = etree.XPath(
+    "//*[@hidden or @aria-hidden='true' or contains(@style,'display') or contains(@style,'visibility')]"
+)
+_HIDING_STYLE = re.compile(r"(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.IGNORECASE)
+_FORUM_WORD = re.compile(
+    r"(?<![a-z])(?:forums?|threads?|topics?|bbs|discussions?|discuss|questions?|answers?|qa|bbpress|community|viewtopic|showthread)(?![a-z])",
+    re.IGNORECASE,
+)
+_SHELL_CHARS = 200
+_ASKS_FOR_JAVASCRIPT = re.compile(
+    r"<noscript\b.{0,600}?javascript|(?:enable|requires?|turn on|needs?|启用|开启|打开|支持)\s*javascript",
+    re.IGNORECASE | re.DOTALL,
+)
+_MOUNT_POINTS = frozenset("root app main react-root __next __nuxt __layout app-root q-app application".split())
+_LEAVES = frozenset("p li pre ul ol table blockquote dl".split())
+_MOST = 0.75
+_BODY_FACTOR = 3.0
+_CUT_TEXT_CHARS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class NoContent:
+    """Why a page has no main content: `no_text`, or `needs_javascript`."""
+
+    reason: str
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Selection:
+    page: Region
+    main: Region
+
+
+def extract(root: etree._Element, source: str, url: str = "") -> MainContent | NoContent:
+    """The main content of a parsed page. The tree is used up: what is never content is taken out of it.
+
+    source: the decoded text that the tree was parsed from; spans count in it. url: its words help to know a forum.
+    """
+    selection = _select(root, source, url)
+    if isinstance(selection, NoContent):
+        return selection
+    dropped = {region.element for region in _cut_regions(selection.main)}
+    markdown, pieces = write_markdown([selection.main.element], dropped)
+    if not markdown:
+        return NoContent("no_text")
+    return MainContent(markdown, locate(pieces, source))
+
+
+def explain(root: etree._Element, source: str, url: str = "") -> tuple[Cut, ...]:
+    """What `extract` leaves out of a page, in the order of the page. The tree is used up."""
+    cuts = [
+        _cut_of(element, f"tag {element.tag}")
+        for element in root.iter("nav", "button", "select", "noscript")
+        if "".join(element.itertext()).strip()
+    ]
+    selection = _select(root, source, url)
+    if isinstance(selection, NoContent):
+        return tuple(cuts)
+    outside: list[Region] = []
+    inner = selection.main
+    while inner.parent is not None:
+        outside += [region for region in inner.parent.children if region is not inner]
+        inner = inner.parent
+    cuts += [_cut_of(region.element, region.cut or "outside the main text") for region in outside if region.chars]
+    cuts += [_cut_of(region.element, region.cut) for region in _cut_regions(selection.main) if region.chars]
+    return tuple(cuts)
+
+
+def _cut_of(element: etree._Element, rule: str) -> Cut:
+    text = " ".join(" ".join(element.itertext(with_tail=False)).split())
+    links = sum(len(" ".join(" ".join(link.itertext(with_tail=False)).split())) for link in element.iter("a"))
+    return Cut(rule, text[:_CUT_TEXT_CHARS], len(text), min(links / len(text), 1.0) if text else 0.0)
+
+
+def _cut_regions(region: Region) -> list[Region]:
+    """The outermost regions below this one that are cut, in order."""
+    found: list[Region] = []
+    for child in region.children:
+        if child.cut:
+            found.append(child)
+        else:
+            found += _cut_regions(child)
+    return found
+
+
+def _select(root: etree._Element, source: str, url: str) -> _Selection | NoContent:
+    body = root.find("body")
+    if body is None:
+        body = root
+    _strip(root, body)
+    unit = _unit_of("".join(body.itertext()))
+    page = measure(body, unit)
+    if (
+        page.chars < _SHELL_CHARS * unit
+        and not page.prose > _SHELL_CHARS * unit / 2
+        and _is_shell(body, source, page.chars)
+    ):
+        return NoContent("needs_javascript", f"{page.chars} characters of text beside its scripts")
+    if not page.chars:
+        return NoContent("no_text")
+    cut_named(page, unit, _is_forum(url, body, source))
+    main = _heaviest(page)
+    cut_inside(main, unit)
+    return _Selection(page, main)
+
+
+def _is_shell(body: etree._Element, source: str, chars: int) -> bool:
+    """True for a page with next to no text that a script would fill: it says so, or its mount point is empty."""
+    if "<script" not in source:
+        return False
+    if chars == 0 or _ASKS_FOR_JAVASCRIPT.search(source):
+        return True
+    return any(
+        element.get("id") in _MOUNT_POINTS and not "".join(element.itertext()).strip() for element in body.iter("div")
+    )
+
+
+def _unit_of(text: str) -> float:
+    """Characters of this text that say as much as one Latin letter."""
+    sample = text[:: max(1, len(text) // 4000)]
+    letters = sum(map(str.isalpha, sample))
+    return _CHINESE_UNIT if letters and len(_CJK_CHARACTER.findall(sample)) > 0.2 * letters else 1.0
+
+
+def _strip(root: etree._Element, body: etree._Element) -> None:
+    """Takes out of the tree what no reader sees or reads."""
+    etree.strip_elements(root, *_STRIPPED, with_tail=False)
+    _settle_noscript(body)
+    for element in _hidden(body):
+        style = element.get("style")
+        if element is not body and (
+            element.get("aria-hidden") == "true"
+            or element.get("hidden") is not None
+            or (style and _HIDING_STYLE.search(style))
+        ):
+            _remove(element)
+
+
+def _settle_noscript(body: etree._Element) -> None:
+    """Takes `<noscript>` out, unless it holds most of the page: the text of pages that a script would draw."""
+    inside = list(body.iter("noscript"))
+    if not inside:
+        return
+    hidden = sum(len("".join(element.itertext()).strip()) for element in inside)
+    if hidden > 500 and hidden > 0.6 * len("".join(body.itertext())):
+        for element in inside:
+            element.tag = "div"
+    else:
+        etree.strip_elements(body, "noscript", with_tail=False)
+
+
+def _remove(element: etree._Element) -> None:
+    """Takes an element out of its tree; the text behind it stays."""
+    parent = element.getparent()
+    if parent is None:
+        return
+    if element.tail:
+        before = element.getprevious()
+        if before is not None:
+            before.tail = (before.tail or "") + element.tail
+        else:
+            parent.text = (parent.text or "") + element.tail
+    parent.remove(element)
+
+
+def _is_forum(url: str, body: etree._Element, source: str) -> bool:
+    """True for a page whose address, body or schema says that people talk to each other on it: replies are its text."""
+    names = f"{url} {body.get('class', '')} {body.get('id', '')}"
+    return "DiscussionForumPosting" in source or "QAPage" in source or _FORUM_WORD.search(names) is not None
+
+
+def _heaviest(page: Region) -> Region:
+    """The smallest region that holds most of the page's weight."""
+    pulls: dict[Region, float] = {}
+
+    def pull(region: Region) -> float:
+        """Weight left below cuts, more where templates name the text itself."""
+        if region.cut:
+            return 0.0
+        total = region.weight + sum(pull(child) - child.weight for child in region.children)
+        if region.is_body:
+            total *= _BODY_FACTOR
+        pulls[region] = total
+        return total
+
+    pull(page)
+    main = page
+    while main.children:
+        best = max(main.children, key=lambda child: pulls.get(child, 0.0))
+        whole = pulls[main] / (_BODY_FACTOR if main.is_body else 1.0)
+        if pulls.get(best, 0.0) < _MOST * whole or best.tag in _LEAVES:
+            break
+        main = best
+    return main

@@ -1,0 +1,412 @@
+"""Elements → Markdown-like text, with the source text of every piece kept beside it.
+
+One walk over the chosen elements, written to a stream: blocks ask for a line or a blank line, text opens it. Emphasis
+and link targets are not printed, because the text is quoted to people later; what carries structure is:
+headings, lists, tables, code, quotes, images' alternative texts, formulas.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+
+from lxml import etree
+
+from kbcite.page.code import code_language, code_table, is_code_block, read_code
+from kbcite.page.tables import data_rows
+
+HEADINGS = {"h1": "# ", "h2": "## ", "h3": "### ", "h4": "#### ", "h5": "##### ", "h6": "###### "}
+PARAGRAPHS = frozenset("p dl dt figure figcaption caption summary table address center".split())
+LINES = frozenset(
+    "div section article main header footer aside nav form fieldset details li dd tr tbody thead tfoot ul ol td th "
+    "body html legend hgroup search menu dir".split()
+)
+CODE_WORDS = frozenset("code kbd samp tt".split())
+UNREADABLE = frozenset(
+    "script style noscript template svg iframe button select input textarea object embed canvas video audio head link "
+    "meta source track map area datalist progress meter rp kbcite-end".split()
+)
+_STRUCTURE = re.compile(r"#{1,6} |>|```|~~~|\|")
+_FILE_NAME = re.compile(r"^\S+\.(?:jpe?g|png|gif|webp|svg|bmp)$|^[\W\d_]*$", re.IGNORECASE)
+_TEX_IN_ALT = re.compile(r"^\{\\(?:display|text)style (.*)\}$", re.DOTALL)
+_TEX_SCRIPT_PREFIX = "math/tex"
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A run of the Markdown text that stands in the page: `raw`, with its white space folded."""
+
+    start: int
+    end: int
+    raw: str
+    is_code: bool = False
+    """True where white space is kept."""
+
+
+def write_markdown(elements: Iterable[etree._Element], dropped: Collection[etree._Element]) -> tuple[str, list[Piece]]:
+    """The Markdown of the elements without the dropped ones below them, and its pieces in order."""
+    writer = _Writer(dropped)
+    for element in elements:
+        writer.block_break(2)
+        writer.element(element)
+        writer.block_break(2)
+    return "".join(writer.out), writer.pieces
+
+
+class _Writer:
+    def __init__(self, dropped: Collection[etree._Element]) -> None:
+        self.out: list[str] = []
+        self.length = 0
+        self.pieces: list[Piece] = []
+        self._dropped = dropped
+        self._prefixes: list[str] = []
+        self._pending_breaks = 0
+        self._pending_space = False
+        self._line_is_open = False
+        self._one_line = 0
+        """Above 0 inside headings and table cells: breaks become spaces."""
+        self._in_cell = False
+
+    # ------------------------------------------------------------ the stream
+
+    def block_break(self, lines: int) -> None:
+        """Asks for the next text to start a new line (1) or to stand after a blank line (2)."""
+        if self._one_line:
+            self._pending_space = True
+        elif lines > self._pending_breaks:
+            self._pending_breaks = lines
+
+    def _put(self, text: str) -> None:
+        self.out.append(text)
+        self.length += len(text)
+
+    def _open_line(self) -> bool:
+        """Does the breaks that were asked for; True where the next text is the first of its line."""
+        if self._pending_breaks and not self._one_line:
+            if self._line_is_open:
+                prefix = "".join(self._prefixes)
+                if self.out:
+                    self._put("\n")
+                    if self._pending_breaks > 1:
+                        self._put(prefix.rstrip() + "\n")
+                self._put(prefix)
+                self._line_is_open = False
+            self._pending_breaks = 0
+        first = not self._line_is_open
+        if first and not self.out and self._prefixes:
+            self._put("".join(self._prefixes))
+        self._line_is_open = True
+        return first
+
+    def text(self, raw: str) -> None:
+        """Running text: white space folded, line starts that would read as structure escaped."""
+        words = raw.split()
+        if not words:
+            self._pending_space = self._pending_space or raw != ""
+            return
+        first = self._open_line()
+        if not first and (self._pending_space or raw[0].isspace()):
+            self._put(" ")
+        folded = " ".join(words)
+        if first and not self._one_line and _STRUCTURE.match(folded):
+            self._put("\\")
+        if self._in_cell and "|" in folded:
+            self._escaped_cell(raw)
+        else:
+            self._piece(folded, raw.strip())
+        self._pending_space = raw[-1].isspace()
+
+    def _escaped_cell(self, raw: str) -> None:
+        for number, part in enumerate(raw.split("|")):
+            if number:
+                self._put("\\|")
+            if folded := " ".join(part.split()):
+                if number and part[0].isspace():
+                    self._put(" ")
+                self._piece(folded, part.strip())
+                if part[-1].isspace():
+                    self._put(" ")
+
+    def _piece(self, shown: str, raw: str, is_code: bool = False) -> None:
+        start = self.length
+        self._put(shown)
+        self.pieces.append(Piece(start, self.length, raw, is_code))
+
+    def _mark(self, mark: str) -> None:
+        """Markup that belongs to the text around it and has no place in the page."""
+        first = self._open_line()
+        if not first and self._pending_space:
+            self._put(" ")
+        self._pending_space = False
+        self._put(mark)
+
+    # ------------------------------------------------------------ elements
+
+    def content(self, element: etree._Element) -> None:
+        if element.text:
+            self.text(element.text)
+        for child in element:
+            self.element(child)
+            if child.tail:
+                self.text(child.tail)
+
+    def element(self, element: etree._Element) -> None:
+        tag = element.tag
+        if not isinstance(tag, str) or tag in UNREADABLE or element in self._dropped:
+            return
+        if tag in HEADINGS:
+            self._heading(element, HEADINGS[tag])
+        elif tag == "br":
+            if self._pending_breaks == 1:
+                self._pending_breaks = 2
+            else:
+                self.block_break(1)
+        elif tag == "hr":
+            self.block_break(2)
+        elif tag in ("ul", "ol"):
+            self._list(element, numbered=tag == "ol")
+        elif tag == "li":
+            self._item(element, "- ")
+        elif tag == "table":
+            self._table(element)
+        elif tag == "pre":
+            self._code(element)
+        elif tag == "blockquote":
+            self._quote(element)
+        elif tag == "dd":
+            self._item(element, ": ")
+        elif tag == "img":
+            self._image(element)
+        elif tag in CODE_WORDS:
+            self._inline_code(element)
+        elif tag == "math":
+            self._math(element)
+        elif tag in PARAGRAPHS:
+            self._block(element, 2 if tag != "dt" else 1)
+        elif tag in LINES:
+            if tag in ("div", "figure") and is_code_block(element):
+                self._code(element)
+            else:
+                self._block(element, 1)
+        else:
+            self.content(element)
+
+    def _block(self, element: etree._Element, lines: int) -> None:
+        self.block_break(lines)
+        self.content(element)
+        self.block_break(lines)
+
+    def _heading(self, element: etree._Element, marks: str) -> None:
+        if not "".join(element.itertext()).strip():
+            for child in element.iter("img"):
+                self._image(child)
+            return
+        if self._one_line:
+            self.content(element)
+            return
+        self.block_break(2)
+        self._open_line()
+        self._put(marks)
+        self._line_is_open = False
+        self._pending_space = False
+        self._one_line += 1
+        self.content(element)
+        self._one_line -= 1
+        self._line_is_open = True
+        self._pending_space = False
+        self.block_break(2)
+
+    def _list(self, element: etree._Element, numbered: bool) -> None:
+        nested = bool(self._prefixes) and not self._prefixes[-1].startswith(">")
+        self.block_break(1 if nested else 2)
+        number = _start_number(element)
+        for child in element:
+            if child.tag == "li":
+                if child not in self._dropped:
+                    self._item(child, f"{number}. " if numbered else "- ")
+                number += 1
+            else:
+                self.element(child)
+            if child.tail:
+                self.text(child.tail)
+        self.block_break(1 if nested else 2)
+
+    def _item(self, element: etree._Element, marker: str) -> None:
+        if self._one_line:
+            self._block(element, 1)
+            return
+        if not _has_content(element, self._dropped):
+            return
+        self.block_break(1)
+        self._open_line()
+        self._put(marker)
+        self._line_is_open = False
+        self._pending_space = False
+        self._prefixes.append(" " * len(marker))
+        self.content(element)
+        self._prefixes.pop()
+        self._line_is_open = True
+        self.block_break(1)
+
+    def _quote(self, element: etree._Element) -> None:
+        if self._one_line or not _has_content(element, self._dropped):
+            self._block(element, 2)
+            return
+        self.block_break(2)
+        self._open_line()
+        self._put("> ")
+        self._line_is_open = False
+        self._pending_space = False
+        self._prefixes.append("> ")
+        self.content(element)
+        self._prefixes.pop()
+        self._line_is_open = True
+        self.block_break(2)
+
+    def _table(self, element: etree._Element) -> None:
+        code = code_table(element)
+        if code:
+            self.block_break(2)
+            self._fenced(code, code_language(element))
+            self.block_break(2)
+            return
+        rows = None if self._one_line else data_rows(element)
+        if rows is None:
+            self._block(element, 2)
+            return
+        self.block_break(2)
+        for caption in element.iterchildren("caption"):
+            self._block(caption, 2)
+        for number, row in enumerate(rows):
+            self.block_break(1)
+            self._open_line()
+            self._put("|")
+            for cell in row:
+                self._put(" ")
+                if cell is not None:
+                    self._cell(cell)
+                self._put(" |")
+            if number == 0:
+                self.block_break(1)
+                self._open_line()
+                self._put("|" + " --- |" * len(row))
+        self.block_break(2)
+
+    def _cell(self, cell: etree._Element) -> None:
+        self._one_line += 1
+        self._in_cell = True
+        self._line_is_open = False
+        self._pending_space = False
+        self.content(cell)
+        self._line_is_open = True
+        self._pending_space = False
+        self._in_cell = False
+        self._one_line -= 1
+
+    def _code(self, element: etree._Element) -> None:
+        if self._one_line:
+            self.content(element)
+            return
+        self.block_break(2)
+        self._fenced([element], code_language(element))
+        self.block_break(2)
+
+    def _fenced(self, elements: list[etree._Element], language: str) -> None:
+        lines: list[list[str]] = [[]]
+        for element in elements:
+            for text in read_code(element):
+                first, *rest = text.split("\n")
+                lines[-1].append(first)
+                lines.extend([part] for part in rest)
+        while lines and not "".join(lines[0]).strip():
+            lines.pop(0)
+        while lines and not "".join(lines[-1]).strip():
+            lines.pop()
+        if not lines:
+            return
+        fence = "```"
+        while any(fence in "".join(line) for line in lines):
+            fence += "`"
+        self._open_line()
+        self._put(fence + language)
+        prefix = "".join(self._prefixes)
+        for line in lines:
+            self._put("\n" + prefix)
+            for text in line:
+                if text.strip():
+                    self._piece(text, text, is_code=True)
+                else:
+                    self._put(text)
+        self._put("\n" + prefix + fence)
+        self._pending_space = False
+
+    def _inline_code(self, element: etree._Element) -> None:
+        if len(element) and is_code_block(element):
+            self._code(element)
+            return
+        text = "".join(element.itertext())
+        if not text.strip() or "`" in text:
+            self.content(element)
+            return
+        self._pending_space = self._pending_space or text[0].isspace()
+        self._mark("`")
+        self._line_is_open = False
+        self._one_line += 1
+        self.content(element)
+        self._one_line -= 1
+        self._line_is_open = True
+        self._pending_space = False
+        self._put("`")
+        self._pending_space = text[-1].isspace()
+
+    def _image(self, element: etree._Element) -> None:
+        alt = " ".join(element.get("alt", "").split())
+        if not alt:
+            return
+        if tex := _TEX_IN_ALT.match(alt):
+            self._formula(tex[1])
+        elif "math" in element.get("class", ""):
+            self._formula(alt)
+        elif not _FILE_NAME.match(alt) and "[" not in alt and "]" not in alt:
+            self._mark("![")
+            self._piece(alt, element.get("alt", "").strip())
+            self._put("]()")
+
+    def _math(self, element: etree._Element) -> None:
+        tex = element.get("alttext", "")
+        for annotation in element.iter("annotation"):
+            if "tex" in annotation.get("encoding", ""):
+                tex = annotation.text or tex
+        if tex:
+            match = _TEX_IN_ALT.match(" ".join(tex.split()))
+            self._formula(match[1] if match else tex)
+        else:
+            self.content(element)
+
+    def _formula(self, tex: str) -> None:
+        raw = tex.strip().strip("$").strip()
+        if not raw:
+            return
+        self._mark("$")
+        self._piece(" ".join(raw.split()), raw)
+        self._put("$")
+
+
+def _start_number(element: etree._Element) -> int:
+    start = element.get("start", "")
+    return int(start) if start.isascii() and start.isdigit() and len(start) < 7 else 1
+
+
+def _has_content(element: etree._Element, dropped: Collection[etree._Element]) -> bool:
+    """True where something of the element would be printed."""
+    if element.text and element.text.strip():
+        return True
+    for child in element:
+        tag = child.tag
+        is_read = isinstance(tag, str) and tag not in UNREADABLE and child not in dropped
+        if is_read and ((tag == "img" and child.get("alt", "").strip()) or _has_content(child, dropped)):
+            return True
+        if child.tail and child.tail.strip():
+            return True
+    return False

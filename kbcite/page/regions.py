@@ -1,0 +1,170 @@
+"""The page as a tree of measured regions: what extraction weighs.
+
+One pass over the elements. A region is a block-level element; text and links of the inline elements in it count as its
+own. Lengths are characters without the white space around each text.
+"""
+
+from __future__ import annotations
+
+import re
+
+from lxml import etree
+
+BLOCKS = frozenset(
+    "address article aside blockquote body caption center dd details div dl dt fieldset figcaption figure footer form h1 h2 "
+    "h3 h4 h5 h6 header hgroup html legend li main menu nav ol p pre section summary table tbody td tfoot th thead tr ul "
+    "dir noscript".split()
+)
+HEADINGS = frozenset("h1 h2 h3 h4 h5 h6".split())
+_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+_MARK = re.compile(r"[,，。.、；;！!？?：](?=\s|$|[^\x00-\x7f])|[，。、；！？：]")
+
+
+CONTENT_NAMES = frozenset(
+    "articlebody entrycontent entrybody postcontent postbody posttext articlecontent articletext storybody storycontent newscontent "
+    "articlemain maincontent markdownbody blogcontent".split()
+)
+COMMENT_WORDS = frozenset(
+    "comment comments commentlist commentary disqus reply replies respond review reviews discussion discussions pinglun".split()
+)
+FURNITURE_WORDS = frozenset(
+    "ads advertisement adsense breadcrumb breadcrumbs colophon consent cookie cookies copyright crumb crumbs foot footer gdpr "
+    "login masthead menu menus modal nav navbar navigation newsletter onetrust pager pagination popup qrcode "
+    "signup sitemap submenu subnav subscribe subscription topbar".split()
+)
+"""Words that name what is around the text on every site."""
+SIDE_WORDS = frozenset(
+    "ad advert advertising affiliate aside author authors avatar banner bio branding byline categories commentform controls credits "
+    "dialog disclaimer drawer dropdown flyout follow honeypot hot label latest legal links logo marketing mega meta metadata "
+    "most noprint overlay pop popover popular prev previous print privacy promo rank ranking reactions recent recommend "
+    "recommendation recommendations recommended related relate rss search share sharedaddy sharing sidebar side signature similar "
+    "social sponsor sponsored tag tagcloud tags teaser textwidget thumbs toc toolbar toolbox tooltip trending tuijian vcard "
+    "widget widgets xiangguan".split()
+)
+"""Words that mostly name what stands beside the text, but that some sites give to the text."""
+NAMING_WORDS = COMMENT_WORDS | FURNITURE_WORDS | SIDE_WORDS
+NO_WORDS: frozenset[str] = frozenset()
+
+
+class Region:
+    """A block-level element with its measures; totals include the regions below it."""
+
+    __slots__ = (
+        "chars", "children", "cut", "element", "images", "is_body", "links", "marks", "names", "own_chars", "own_links", "own_marks",
+        "parent", "prose", "tag", "weight",
+    )  # fmt: skip
+
+    def __init__(self, element: etree._Element, tag: str, parent: Region | None) -> None:
+        self.element = element
+        self.tag = tag
+        self.parent = parent
+        self.children: list[Region] = []
+        self.names = NO_WORDS
+        """Words of its class and id that speak against it."""
+        self.is_body = False
+        """True where its class or id is one that templates give to the text itself."""
+        self.own_chars = 0
+        self.own_links = 0
+        self.own_marks = 0
+        self.chars = 0
+        self.links = 0
+        self.marks = 0
+        self.images = 0
+        self.weight = 0.0
+        self.prose = 0
+        self.cut = ""
+
+    @property
+    def link_density(self) -> float:
+        return self.links / self.chars if self.chars else 0.0
+
+    @property
+    def text(self) -> str:
+        return " ".join("".join(self.element.itertext(with_tail=False)).split())
+
+
+def measure(body: etree._Element, unit: float) -> Region:
+    """The region of `body` with all regions below it.
+
+    unit: characters that say as much as one Latin letter does: 1.0 for Latin text, less for Chinese.
+    """
+    hints: dict[str, tuple[bool, frozenset[str]]] = {}
+    prose_chars = 60 * unit
+    label_chars = 20 * unit
+
+    def visit(element: etree._Element, region: Region, in_link: bool) -> None:
+        """Adds the inline content of `element` to `region` and the regions below it to its children."""
+        text = element.text
+        if text:
+            count(text, region, in_link)
+        for child in element:
+            tag = child.tag
+            if tag in BLOCKS:
+                inner = Region(child, tag, region)
+                name = child.get("class", "") + " " + child.get("id", "")
+                if name != " ":
+                    hint = hints.get(name)
+                    if hint is None:
+                        hint = hints[name] = hints_of(name)
+                    inner.is_body, inner.names = hint
+                visit(child, inner, in_link)
+                close(inner)
+                region.children.append(inner)
+            elif tag == "a":
+                visit(child, region, True)
+            elif tag == "img":
+                region.images += 1
+            elif tag != "br":
+                visit(child, region, in_link)
+            text = child.tail
+            if text:
+                count(text, region, in_link)
+
+    def count(text: str, region: Region, in_link: bool) -> None:
+        text = text.strip()
+        if not text:
+            return
+        length = len(text)
+        region.own_chars += length
+        if in_link:
+            region.own_links += length
+        elif length > 8:
+            region.own_marks += len(_MARK.findall(text))
+
+    def close(region: Region) -> None:
+        """Adds up the measures of a region whose children are complete."""
+        own = region.own_chars - region.own_links
+        chars, links, marks, images = region.own_chars, region.own_links, region.own_marks, region.images
+        prose = 0
+        if region.tag == "pre":
+            prose = own
+            weight = 0.7 * own
+        elif region.tag in HEADINGS or links > own:
+            weight = 0.1 * own + 0.05 * links
+        elif own >= prose_chars or (region.own_marks and own >= label_chars):
+            prose = own
+            weight = own + 0.05 * links
+        else:
+            weight = 0.2 * own + 0.05 * links
+        for child in region.children:
+            chars += child.chars
+            links += child.links
+            marks += child.marks
+            images += child.images
+            prose += child.prose
+            weight += child.weight
+        region.chars, region.links, region.marks, region.images, region.prose = chars, links, marks, images, prose
+        region.weight = weight
+
+    root = Region(body, "body", None)
+    visit(body, root, False)
+    close(root)
+    return root
+
+
+def hints_of(name: str) -> tuple[bool, frozenset[str]]:
+    """Whether class and id name the text itself, and which of their words speak against it."""
+    # Utility classes (`md:hidden`, `[&>p]:mt-2`) say how a thing looks, not what it is.
+    names = [part for part in name.split() if ":" not in part and "[" not in part]
+    is_body = any(part.replace("-", "").replace("_", "").lower() in CONTENT_NAMES for part in names)
+    return is_body, NAMING_WORDS.intersection(word.lower() for part in names for word in _WORD.findall(part))

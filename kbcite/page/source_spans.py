@@ -1,0 +1,212 @@
+"""Where each piece of the Markdown text stands in the page: spans that a person or a program can check.
+
+A text of the tree runs from one tag to the next, so in the source it stands between `>` and `<`, and the pieces stand
+there in the order of the Markdown. Long pieces are looked for first, each behind the one before; they are the anchors.
+Short pieces, which occur anywhere, are then looked for between the anchors around them only. A piece that the parser
+changed (entities, comments inside it) is looked for in the same gap of the source with its entities resolved and its
+tags taken out, and found places are carried back through a map of offsets.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+
+from kbcite.page.markdown import Piece
+from kbcite.records import Span
+
+_ANCHOR_CHARS = 24
+_MOST_TRIES = 8
+_NEAR = 20_000
+"""Characters behind the last anchor that are searched before the rest of the page is."""
+_TOKEN = re.compile(
+    r"(?P<markup><!--.*?(?:-->|\Z)|<(script|style)\b[^<>]*>.*?(?:</\2\s*>|\Z)|</?[a-zA-Z!?][^<>]*>)"
+    r"|(?P<entity>&(?:#[xX]?[0-9a-fA-F]+|[a-zA-Z][a-zA-Z0-9]*);?)|(?P<space>\s+)",
+    re.IGNORECASE | re.DOTALL,
+)
+_ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "\xa0": "&nbsp;"})
+_ESCAPES_WITH_QUOTES = str.maketrans(
+    {"&": "&amp;", "<": "&lt;", ">": "&gt;", "\xa0": "&nbsp;", '"': "&quot;", "'": "&#39;"}
+)
+
+Place = tuple[int, int]
+"""Start and end in the source."""
+
+
+def locate(pieces: Sequence[Piece], source: str) -> tuple[Span, ...]:
+    """The spans of the pieces in the source, in the order of the Markdown; a piece that cannot be found has none.
+
+    The source slice of a span, with entities resolved and white space folded, is its Markdown slice. A piece with markup
+    inside it (a comment, a tag that was taken out) has one span for each run between.
+    """
+    places = _anchor(pieces, source)
+    spans: list[Span] = []
+    low = _body_start(source)
+    waiting: list[Piece] = []
+    for piece, place in zip(pieces, places, strict=True):
+        if place is None:
+            waiting.append(piece)
+            continue
+        if waiting:
+            spans.extend(_fill(waiting, source, low, place[0]))
+            waiting = []
+        spans.append(Span(piece.start, piece.end, *place))
+        low = place[1]
+    spans.extend(_fill(waiting, source, low, len(source)))
+    return tuple(spans)
+
+
+def _body_start(source: str) -> int:
+    return max(source.find("<body"), source.find("<BODY"), 0)
+
+
+def _anchor(pieces: Sequence[Piece], source: str) -> list[Place | None]:
+    """The places of long pieces, increasing; None for all others."""
+    places: list[Place | None] = [None] * len(pieces)
+    before = cursor = _body_start(source)
+    last = -1
+    for number, piece in enumerate(pieces):
+        if len(piece.raw) < _ANCHOR_CHARS:
+            continue
+        found = _find(piece.raw, source, cursor, min(cursor + _NEAR, len(source))) or _find(
+            piece.raw, source, cursor, len(source)
+        )
+        if found is None and last >= 0:
+            # Either this piece is not in the source as it is, or the last anchor was set too far on.
+            found = _find(piece.raw, source, before, cursor)
+            if found is not None:
+                places[last] = None
+                cursor = before
+        if found is not None:
+            places[number] = found
+            last, before, cursor = number, cursor, found[1]
+    return places
+
+
+def _find(raw: str, source: str, low: int, high: int) -> Place | None:
+    """The first place in `source[low:high]` where `raw`, as it is or escaped, is all the text between two tags or entities."""
+    for form in _forms(raw, source):
+        start = source.find(form, low, high)
+        for _ in range(_MOST_TRIES):
+            if start < 0:
+                break
+            end = start + len(form)
+            if _is_bounded(source, start, end):
+                return start, end
+            start = source.find(form, start + 1, high)
+    return None
+
+
+def _forms(raw: str, source: str) -> Iterator[str]:
+    yield raw
+    escaped = raw.translate(_ESCAPES)
+    if escaped != raw:
+        yield escaped
+    quoted = raw.translate(_ESCAPES_WITH_QUOTES)
+    if quoted != escaped:
+        yield quoted
+    if "\n" in raw and "\r" in source:
+        yield raw.replace("\n", "\r\n")
+
+
+def _is_bounded(source: str, start: int, end: int) -> bool:
+    """True where only white space stands between the place and a tag, or an entity, on both sides."""
+    while start > 0 and source[start - 1].isspace():
+        start -= 1
+    while end < len(source) and source[end].isspace():
+        end += 1
+    return (start == 0 or source[start - 1] in ">;|") and (end == len(source) or source[end] in "<&|")
+
+
+def _fill(pieces: Sequence[Piece], source: str, low: int, high: int) -> Iterator[Span]:
+    """Spans of pieces that stand, in this order, in `source[low:high]`."""
+    resolved: dict[bool, _ResolvedText] = {}
+    for piece in pieces:
+        place = _find(piece.raw, source, low, high)
+        if place is not None:
+            yield Span(piece.start, piece.end, *place)
+            low = place[1]
+            continue
+        if piece.is_code not in resolved:
+            resolved[piece.is_code] = _ResolvedText(source, low, high, fold=not piece.is_code)
+        text = resolved[piece.is_code]
+        shown = piece.raw if piece.is_code else " ".join(piece.raw.split())
+        for start, end, source_start, source_end in text.find(shown, low):
+            yield Span(piece.start + start, piece.start + end, source_start, source_end)
+            low = source_end
+
+
+class _ResolvedText:
+    """A part of the source as a reader sees it, with a map from its characters to theirs."""
+
+    def __init__(self, source: str, low: int, high: int, fold: bool) -> None:
+        self._starts: list[int] = []
+        """Where each run begins in the text; the next three lists say where it came from and whether 1:1."""
+        self._source_starts: list[int] = []
+        self._source_ends: list[int] = []
+        self._breaks: list[bool] = []
+        """True for a run that does not directly follow the one before it in the source."""
+        parts: list[str] = []
+        length = 0
+        position = low
+        ends_in_space = True
+        broken = True
+
+        def add(text: str, start: int, end: int) -> None:
+            nonlocal length, broken, ends_in_space
+            self._starts.append(length)
+            self._source_starts.append(start)
+            self._source_ends.append(end)
+            self._breaks.append(broken)
+            parts.append(text)
+            length += len(text)
+            broken = False
+            ends_in_space = text[-1].isspace()
+
+        for token in _TOKEN.finditer(source, low, high):
+            if token.start() > position:
+                add(source[position : token.start()], position, token.start())
+            position = token.end()
+            if token["markup"] is not None:
+                broken = True
+                continue
+            text = html.unescape(token[0]) if token["entity"] is not None else token[0]
+            if fold and text.isspace():
+                if ends_in_space:
+                    broken = True
+                    continue
+                text = " "
+            elif not fold:
+                text = text.replace("\r", "")
+            if text:
+                add(text, token.start(), token.end())
+        if high > position:
+            add(source[position:high], position, high)
+        self._text = "".join(parts)
+
+    def find(self, shown: str, low: int) -> list[tuple[int, int, int, int]]:
+        """The first place of `shown` behind `low` in the source, as runs (start, end in it; start, end in the source)."""
+        first = bisect_right(self._source_ends, low)
+        if not shown or first >= len(self._starts):
+            return []
+        begin = self._text.find(shown, self._starts[first])
+        if begin < 0:
+            return []
+        end = begin + len(shown)
+        found: list[tuple[int, int, int, int]] = []
+        run = bisect_right(self._starts, begin) - 1
+        while run < len(self._starts) and self._starts[run] < end:
+            run_start = self._starts[run]
+            run_end = self._starts[run + 1] if run + 1 < len(self._starts) else len(self._text)
+            start, stop = max(begin, run_start), min(end, run_end)
+            source_start, source_end = self._source_starts[run], self._source_ends[run]
+            if run_end - run_start == source_end - source_start:
+                source_start, source_end = source_start + start - run_start, source_start + stop - run_start
+            if found and not self._breaks[run]:
+                found[-1] = (found[-1][0], stop - begin, found[-1][2], source_end)
+            else:
+                found.append((start - begin, stop - begin, source_start, source_end))
+            run += 1
+        return found
