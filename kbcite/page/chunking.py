@@ -17,26 +17,15 @@ from dataclasses import dataclass, replace
 
 from kbcite.block_id import block_id
 from kbcite.page.cutting import Boundary, Sizes, Unit, cut_run, make_unit
-from kbcite.page.outline import (
-    Part,
-    PartKind,
-    Section,
-    build_sections,
-    closes_fence,
-    item_indent,
-    opening_fence,
-    split_lines,
-)
+from kbcite.page.outline import Section, build_sections
+from kbcite.page.units import split_units
 from kbcite.records import Block, Occurrence
-from kbcite.sentences import split_sentences
 from kbcite.words import count_words, language_of, normalise
 
 CHUNK_RULES = "chunk/1"
 """Changes whenever the same text could be cut differently."""
 
-_MAX_CAPTION_CHARS = 200
-_CLAUSE = re.compile(r"[^\s；;，,、]*[；;，,、]+|[^\s；;，,、]+")
-_MAX_CLAUSE_CHARS = 500
+_WORD_CHARS = re.compile(r"[^\W_]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +48,8 @@ def chunk_document(
     """The blocks of a text in order, each with where it stands; text that comes twice is one block with two occurrences.
 
     Sizes are in words of `count_words`, and are bounded by the window of the encoder as well. `overlap_words` is how much of the
-    block before is repeated where no headings divide the page. A heading equal to `title` is left out of the chains.
+    block before is repeated where no headings divide the page. An outermost heading with the words of `title` is left out of
+    the chains.
     Empty for a text without words, or with headings only.
     """
     sizes = Sizes(min_words, max_words)
@@ -87,7 +77,7 @@ def _without_title(chain: tuple[str, ...], title: str) -> tuple[str, ...]:
 
 
 def _folded(title: str) -> str:
-    return "".join(normalise(title).split())
+    return "".join(_WORD_CHARS.findall(normalise(title)))
 
 
 # ---------------------------------------------------------------- sections
@@ -113,7 +103,7 @@ def _own_drafts(text: str, section: Section, sizes: Sizes, overlap_words: int) -
         unit = make_unit(text, heading.start, heading.end, Boundary.PART)
         return [_Draft(unit.start, unit.end, section.chain, unit.words, unit.tokens, has_body=False)]
     parts = [heading, *section.parts] if heading else section.parts
-    units, contexts = _units(text, parts, sizes)
+    units = split_units(text, parts, sizes)
     room = sizes
     if overlap_words:
         share = overlap_words / sizes.max_words
@@ -130,7 +120,7 @@ def _own_drafts(text: str, section: Section, sizes: Sizes, overlap_words: int) -
                 section.chain,
                 sum(unit.words for unit in group),
                 sum(unit.tokens for unit in group),
-                contexts.get(group[0].start, ""),
+                group[0].context,
             )
         )
     return drafts
@@ -220,110 +210,3 @@ def _join_bare_headings(drafts: Sequence[_Draft]) -> list[_Draft]:
     if waiting and joined:
         joined[-1] = _join([joined[-1], *waiting])
     return joined
-
-
-# ---------------------------------------------------------------- units
-
-
-def _units(text: str, parts: Sequence[Part], sizes: Sizes) -> tuple[list[Unit], dict[int, str]]:
-    """The units of a section's parts, and the context to repeat where a block begins inside a table or code."""
-    units: list[Unit] = []
-    contexts: dict[int, str] = {}
-    before: Part | None = None
-    for part in parts:
-        opening = Boundary.GLUE if before and _announces(text, before) else Boundary.PART
-        spans = _spans(text, part)
-        for n, (start, end, boundary) in enumerate(spans):
-            unit = make_unit(text, start, end, boundary if n else opening)
-            if sizes.fill(unit.words, unit.tokens) > 2:
-                units.extend(_clauses(text, unit))
-            else:
-                units.append(unit)
-        if part.kind in (PartKind.TABLE, PartKind.CODE):
-            context = _context(text, part, before)
-            contexts.update((start, context) for start, _, _ in spans[1:])
-        before = part
-    return units, contexts
-
-
-def _announces(text: str, before: Part) -> bool:
-    """Whether what follows a part would hang in the air without it: a heading, or a line that ends in a colon."""
-    if before.kind is PartKind.HEADING:
-        return True
-    return before.kind is PartKind.PARAGRAPH and text[before.start : before.end].rstrip("*_ ").endswith((":", "："))
-
-
-def _context(text: str, part: Part, before: Part | None) -> str:
-    """The header of a table with its rule, or the one line that introduces the code."""
-    if part.kind is PartKind.TABLE:
-        lines = split_lines(text, part.start, part.end)[:2]
-        is_rule = len(lines) == 2 and not set(text[slice(*lines[1])]) - set("|-: \t")
-        return text[lines[0][0] : lines[1 if is_rule else 0][1]]
-    if before is None or before.kind is not PartKind.PARAGRAPH:
-        return ""
-    caption = text[before.start : before.end]
-    return caption if len(caption) <= _MAX_CAPTION_CHARS and "\n" not in caption else ""
-
-
-def _spans(text: str, part: Part) -> list[tuple[int, int, Boundary]]:
-    """The smallest pieces of a part, each with the boundary before it."""
-    if part.kind is PartKind.HEADING:
-        return [(part.start, part.end, Boundary.PART)]
-    if part.kind in (PartKind.TABLE, PartKind.CODE):
-        return _line_spans(text, part)
-    if part.kind is PartKind.LIST:
-        return _item_spans(text, part)
-    return _sentence_spans(text, part.start, part.end, Boundary.PART)
-
-
-def _sentence_spans(text: str, start: int, end: int, boundary: Boundary) -> list[tuple[int, int, Boundary]]:
-    """Sentences; a line end inside a paragraph is only a place where the line was full."""
-    flowing = text[start:end].replace("\n", " ")
-    sentences = split_sentences(flowing)
-    return [(start + a, start + b, boundary if n == 0 else Boundary.SENTENCE) for n, (a, b) in enumerate(sentences)]
-
-
-def _item_spans(text: str, part: Part) -> list[tuple[int, int, Boundary]]:
-    """Sentences of the items; between two items of the outermost level the cut is better than between nested ones."""
-    outermost = item_indent(text[part.start : part.end]) or 0
-    spans: list[tuple[int, int, Boundary]] = []
-    item: tuple[int, int, Boundary] | None = None
-    fence = ""
-    for start, end in split_lines(text, part.start, part.end):
-        line = text[start:end]
-        indent = item_indent(line)
-        opening = opening_fence(line)
-        if fence or opening or indent is not None or item is None:
-            spans.extend(_sentence_spans(text, *item) if item else ())
-            item = None
-        if fence or opening:
-            spans.append((start, end, Boundary.LINE))
-            fence = opening if not fence else "" if closes_fence(line, fence) else fence
-        elif item is None:
-            item = (start, end, Boundary.ITEM if indent is not None and indent <= outermost else Boundary.SENTENCE)
-        else:
-            item = (item[0], end, item[2])
-    spans.extend(_sentence_spans(text, *item) if item else ())
-    return spans
-
-
-def _line_spans(text: str, part: Part) -> list[tuple[int, int, Boundary]]:
-    """Rows of a table, the header with the first of them; lines of code, the fences with the first and the last."""
-    lines = [span for span in split_lines(text, part.start, part.end) if text[slice(*span)].strip()]
-    head = 3 if part.kind is PartKind.TABLE else 2
-    tail = 1 if part.kind is PartKind.TABLE else 2
-    if len(lines) < head + tail:
-        return [(part.start, part.end, Boundary.LINE)]
-    middle = lines[head:-tail]
-    spans = [(lines[0][0], lines[head - 1][1]), *middle, (lines[-tail][0], lines[-1][1])]
-    return [(start, end, Boundary.LINE) for start, end in spans]
-
-
-def _clauses(text: str, unit: Unit) -> list[Unit]:
-    """The pieces of a unit that no block could hold: a page in one table cell, a list without any full stop."""
-    clauses: list[Unit] = []
-    for match in _CLAUSE.finditer(text, unit.start, unit.end):
-        for start in range(match.start(), match.end(), _MAX_CLAUSE_CHARS):
-            end = min(match.end(), start + _MAX_CLAUSE_CHARS)
-            clauses.append(make_unit(text, start, end, Boundary.LINE if clauses else unit.boundary))
-    return clauses

@@ -38,7 +38,7 @@ class Boundary(IntEnum):
     """How natural a cut before a unit is."""
 
     GLUE = 0
-    """After a heading, or after the line that announces a list, a table or code."""
+    """After a heading, a label, or the line that announces a list, a table or code."""
     LINE = 1
     """Between two rows of a table, two lines of code."""
     SENTENCE = 2
@@ -54,6 +54,8 @@ class Unit:
     """Before it."""
     words: int
     tokens: float
+    context: str = ""
+    """From further up, to be repeated where a block begins here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,10 +98,10 @@ def estimate_tokens(text: str) -> float:
     return cjk / CJK_PER_TOKEN + (len(text) - cjk) / OTHERS_PER_TOKEN
 
 
-def make_unit(text: str, start: int, end: int, boundary: Boundary) -> Unit:
+def make_unit(text: str, start: int, end: int, boundary: Boundary, context: str = "") -> Unit:
     piece = text[start:end]
     blank_after = 1 / OTHERS_PER_TOKEN
-    return Unit(start, end, boundary, count_words(piece), estimate_tokens(piece) + blank_after)
+    return Unit(start, end, boundary, count_words(piece), estimate_tokens(piece) + blank_after, context)
 
 
 def cut_run(text: str, units: Sequence[Unit], sizes: Sizes) -> list[tuple[int, int]]:

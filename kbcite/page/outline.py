@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
+_MARKUP = re.compile(r"[`¶]|\*\*|(?<!\w)_|_(?!\w)|!?\[(?=[^\]]*\]\()|\]\([^)]*\)")
 _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})")
 _ITEM = re.compile(r"([ \t]*)(?:[-*+•]|\d{1,4}[.)])(?:[ \t]+|$)")
 
@@ -94,7 +95,7 @@ def parse_parts(text: str) -> list[Part]:
             i += 1
             continue
         if heading := _HEADING.fullmatch(line):
-            parts.append(Part(PartKind.HEADING, start, end, len(heading.group(1)), (heading.group(2) or "").strip()))
+            parts.append(Part(PartKind.HEADING, start, end, len(heading.group(1)), _plain(heading.group(2) or "")))
             i += 1
             continue
         kind = _kind_of(line)
@@ -119,6 +120,11 @@ def build_sections(text: str) -> Section:
         parent.children.append(section)
         path.append((part.level, section))
     return root
+
+
+def _plain(title: str) -> str:
+    """A heading's words without marks of emphasis, code and links."""
+    return " ".join(_MARKUP.sub("", title).split())
 
 
 def _kind_of(line: str) -> PartKind:

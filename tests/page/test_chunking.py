@@ -106,7 +106,13 @@ def test_the_page_title_is_left_out_of_the_chain() -> None:
     rng = random.Random(5)
     text = f"# 手册 ２\n\n## 安装\n\n{paragraph(rng, 500)}\n\n## 升级\n\n{paragraph(rng, 500)}"
     blocks = chunk_document(text, title="手册 2")
+    assert chunk_document(text.replace("手册 ２", "**手册** `2`¶"), title="手册 2")[1][1].heading_chain == ("升级",)
     assert [occurrence.heading_chain for _, occurrence in blocks] == [("安装",), ("升级",)]
+
+
+def test_the_chain_holds_plain_words() -> None:
+    text = "## The `apt` **tool**: [a_b](https://example.org/x) ¶ ##\n\nText of it."
+    assert chunk_document(text)[0][1].heading_chain == ("The apt tool: a_b",)
 
 
 def test_every_piece_of_a_long_section_has_its_chain() -> None:
@@ -163,7 +169,8 @@ def test_a_line_end_inside_a_paragraph_is_no_sentence_end() -> None:
     rng = random.Random(9)
     flowing = paragraph(rng, 9000, "en")
     wrapped = re.sub(r"(.{60}\S*) ", r"\1\n", flowing)
-    assert [" ".join(piece.split()) for piece in texts(chunk_document(wrapped))] == texts(chunk_document(flowing))
+    ends = {end for _, end in split_sentences(flowing)}
+    assert {occurrence.end for _, occurrence in chunk_document(wrapped)} <= ends
 
 
 def test_a_large_table_is_cut_between_rows_and_its_header_is_repeated_as_context() -> None:
@@ -195,6 +202,33 @@ def test_a_table_that_fits_is_not_cut_for_the_sake_of_the_text_around_it() -> No
     table = "| a | b |\n|---|---|\n" + "\n".join(f"| {i} | {sentence(rng)} |" for i in range(12))
     text = f"## T\n\n{paragraph(rng, 300)}\n\n{table}\n\n{paragraph(rng, 300)}"
     assert any(table in piece for piece in texts(chunk_document(text)))
+
+
+def test_a_later_piece_of_a_list_repeats_the_line_that_announces_it() -> None:
+    rng = random.Random(16)
+    text = "## L\n\n前文如此。以下软件包被移除：\n\n" + "\n".join(f"- {sentence(rng)}" for _ in range(60))
+    contexts = [occurrence.context for _, occurrence in chunk_document(text)]
+    assert contexts == ["", *["前文如此。以下软件包被移除："] * (len(contexts) - 1)]
+    assert len(contexts) > 2
+
+
+def test_a_later_piece_of_a_definition_repeats_its_term() -> None:
+    rng = random.Random(17)
+    entries = [
+        f"run_{i}(command)\n: {paragraph(rng, 700, 'en')}\n\n  {paragraph(rng, 900, 'en')}\n\nstop_{i}()\n: Stops."
+        for i in range(4)
+    ]
+    blocks = chunk_document("## D\n\n" + "\n\n".join(entries))
+    assert len(blocks) >= 4
+    for block, occurrence in blocks:
+        term = re.match(r"(## D\n\n)?(run|stop)_\d\(", block.text)
+        assert bool(term) != bool(re.fullmatch(r"(run|stop)_\d\(.*\)", occurrence.context))
+
+
+def test_a_label_stays_with_what_it_announces() -> None:
+    rng = random.Random(18)
+    text = "## N\n\n" + "\n\n".join(f"提示 增量更新\n\n{paragraph(rng, 230)}" for _ in range(12))
+    assert not any(piece.endswith("提示 增量更新") for piece in texts(chunk_document(text)))
 
 
 def test_a_list_stays_with_the_line_that_announces_it() -> None:

@@ -1,0 +1,176 @@
+"""The parts of a section → the units between which it may be cut, and what to repeat where a block begins at one of them.
+
+A unit is a sentence, a row of a table or a line of code. What it needs from further up, its context, is the header of its
+table, the line that announces its code or list, or the term it is a definition of.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from kbcite.page.cutting import Boundary, Sizes, Unit, make_unit
+from kbcite.page.outline import Part, PartKind, closes_fence, item_indent, opening_fence, split_lines
+from kbcite.sentences import split_sentences
+
+_MAX_CONTEXT_CHARS = 200
+_MAX_LABEL_CHARS = 60
+_STOPS = tuple("。.!！?？…；;，,")
+_CLAUSE = re.compile(r"[^\s；;，,、]*[；;，,、]+|[^\s；;，,、]+")
+_MAX_CLAUSE_CHARS = 500
+
+_Piece = tuple[int, int, Boundary, str]
+"""Start, end, the boundary before it, and its context."""
+
+
+def split_units(text: str, parts: Sequence[Part], sizes: Sizes) -> list[Unit]:
+    """The units of the parts of one section, in order."""
+    units: list[Unit] = []
+    term = ""
+    for n, part in enumerate(parts):
+        before = parts[n - 1] if n else None
+        if not text.startswith(("  ", "\t"), part.start):
+            term = ""
+        pieces = _pieces(text, part, before, term)
+        if pieces and _is_definition(text, part):
+            term = pieces[-1][3]
+        first = Boundary.GLUE if before and _announces(text, before, part) else Boundary.ITEM if term else Boundary.PART
+        for k, (start, end, boundary, context) in enumerate(pieces):
+            unit = make_unit(text, start, end, boundary if k else first, context)
+            units.extend(_clauses(text, unit) if sizes.fill(unit.words, unit.tokens) > 2 else (unit,))
+    return units
+
+
+def _pieces(text: str, part: Part, before: Part | None, term: str) -> list[_Piece]:
+    if part.kind is PartKind.HEADING:
+        return [(part.start, part.end, Boundary.PART, "")]
+    if part.kind is PartKind.TABLE:
+        return _rows(text, part, term)
+    announcement = _announcement(text, before)
+    if part.kind is PartKind.CODE:
+        return _code_lines(text, part, announcement or term, term)
+    if part.kind is PartKind.LIST:
+        return _items(text, part, announcement or term, term)
+    if _is_definition(text, part):
+        return _definitions(text, part)
+    return _sentences(text, part.start, part.end, Boundary.PART, term)
+
+
+def _announces(text: str, before: Part, part: Part) -> bool:
+    """Whether a part would hang in the air without the one before: a heading, a line with a colon, a label like `Note`."""
+    if before.kind is PartKind.HEADING:
+        return True
+    if before.kind is not PartKind.PARAGRAPH:
+        return False
+    return _last_line(text, before).endswith((":", "：")) or (_is_label(text, before) and not _is_label(text, part))
+
+
+def _is_label(text: str, part: Part) -> bool:
+    line = text[part.start : part.end]
+    return (
+        part.kind is PartKind.PARAGRAPH
+        and len(line) <= _MAX_LABEL_CHARS
+        and "\n" not in line
+        and not line.endswith(_STOPS)
+    )
+
+
+def _last_line(text: str, part: Part) -> str:
+    return text[part.start : part.end].rsplit("\n", 1)[-1].rstrip("*_ ")
+
+
+def _announcement(text: str, before: Part | None) -> str:
+    """The line right before code or a list, if it is one that a reader of a later piece would need."""
+    if before is None or before.kind is not PartKind.PARAGRAPH:
+        return ""
+    line = text[before.start : before.end].rsplit("\n", 1)[-1].strip()
+    return line if len(line) <= _MAX_CONTEXT_CHARS else ""
+
+
+def _sentences(text: str, start: int, end: int, boundary: Boundary, context: str) -> list[_Piece]:
+    """Sentences; a line end is no sentence end, but where both fall together the cut is a good one."""
+    pieces: list[_Piece] = []
+    position = start
+    for a, b in split_sentences(text[start:end].replace("\n", " ")):
+        if pieces:
+            boundary = Boundary.ITEM if "\n" in text[position : start + a] else Boundary.SENTENCE
+        pieces.append((start + a, start + b, boundary, context))
+        position = start + b
+    return pieces
+
+
+def _is_definition(text: str, part: Part) -> bool:
+    return part.kind is PartKind.PARAGRAPH and "\n: " in text[part.start : part.end]
+
+
+def _definitions(text: str, part: Part) -> list[_Piece]:
+    """Sentences of `term`, `: definition` pairs; the term is the context of all but the first."""
+    lines = split_lines(text, part.start, part.end)
+    starts = [n for n in range(len(lines) - 1) if text.startswith(": ", lines[n + 1][0])]
+    starts = [n for n in starts if not text.startswith(": ", lines[n][0])]
+    pieces: list[_Piece] = []
+    if starts[0] > 0:
+        pieces = _sentences(text, part.start, lines[starts[0] - 1][1], Boundary.PART, "")
+    for n, following in zip(starts, [*starts[1:], len(lines)], strict=True):
+        term = text[slice(*lines[n])].strip()[:_MAX_CONTEXT_CHARS]
+        first, *others = _sentences(text, lines[n][0], lines[following - 1][1], Boundary.ITEM, term)
+        pieces += [(*first[:3], term if not others else ""), *others]
+    return pieces
+
+
+def _items(text: str, part: Part, context: str, first_context: str) -> list[_Piece]:
+    """Sentences of the items; between two items of the outermost level the cut is better than between nested ones."""
+    outermost = item_indent(text[part.start : part.end]) or 0
+    pieces: list[_Piece] = []
+    item: tuple[int, int, Boundary] | None = None
+    fence = ""
+    for start, end in split_lines(text, part.start, part.end):
+        line = text[start:end]
+        indent = item_indent(line)
+        opening = opening_fence(line)
+        if fence or opening or indent is not None or item is None:
+            pieces.extend(_sentences(text, *item, context) if item else ())
+            item = None
+        if fence or opening:
+            pieces.append((start, end, Boundary.LINE, context))
+            fence = opening if not fence else "" if closes_fence(line, fence) else fence
+        elif item is None:
+            item = (start, end, Boundary.ITEM if indent is not None and indent <= outermost else Boundary.SENTENCE)
+        else:
+            item = (item[0], end, item[2])
+    pieces.extend(_sentences(text, *item, context) if item else ())
+    return [(*piece[:3], first_context) if n == 0 else piece for n, piece in enumerate(pieces)]
+
+
+def _rows(text: str, part: Part, first_context: str) -> list[_Piece]:
+    """Rows, the header with the first of them; the header and its rule are the context of the others."""
+    lines = split_lines(text, part.start, part.end)
+    has_rule = len(lines) > 1 and not set(text[slice(*lines[1])]) - set("|-: \t")
+    header = text[part.start : lines[1 if has_rule else 0][1]]
+    head = min(len(lines), 3 if has_rule else 2)
+    rows = [(start, end, Boundary.LINE, header) for start, end in lines[head:]]
+    return [(part.start, lines[head - 1][1], Boundary.PART, first_context), *rows]
+
+
+def _code_lines(text: str, part: Part, context: str, first_context: str) -> list[_Piece]:
+    """Lines of code, the fences with the first and the last."""
+    lines = [span for span in split_lines(text, part.start, part.end) if text[slice(*span)].strip()]
+    if len(lines) < 4:
+        return [(part.start, part.end, Boundary.PART, first_context)]
+    middle = [(start, end, Boundary.LINE, context) for start, end in lines[2:-2]]
+    return [
+        (part.start, lines[1][1], Boundary.PART, first_context),
+        *middle,
+        (lines[-2][0], part.end, Boundary.LINE, context),
+    ]
+
+
+def _clauses(text: str, unit: Unit) -> list[Unit]:
+    """The pieces of a unit that no block could hold: a page in one table cell, a list without any full stop."""
+    clauses: list[Unit] = []
+    for match in _CLAUSE.finditer(text, unit.start, unit.end):
+        for start in range(match.start(), match.end(), _MAX_CLAUSE_CHARS):
+            end = min(match.end(), start + _MAX_CLAUSE_CHARS)
+            boundary = Boundary.LINE if clauses else unit.boundary
+            clauses.append(make_unit(text, start, end, boundary, unit.context))
+    return clauses
