@@ -1,0 +1,56 @@
+"""Which source covers a URL, and whether it may be fetched at all: the whitelist (SPEC 1), as pure decisions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+
+from kbcite.errors import UsageError
+from kbcite.settings import SourceSettings
+from kbcite.urls import folder_of, is_within, split
+
+
+class Scope:
+    """The whitelist, ready to be asked. Raises UsageError for a source whose URL or pattern cannot be read."""
+
+    def __init__(self, sources: Sequence[SourceSettings]) -> None:
+        self.sources = tuple(sources)
+        entries: list[tuple[str, SourceSettings]] = []
+        self._excluded: dict[str, list[re.Pattern[str]]] = {}
+        for source in sources:
+            if split(source.url) is None:
+                raise UsageError(f"source {source.url!r} is not an http or https address; mend it in kbcite.toml")
+            entries += [(prefix, source) for prefix in source.scope or (folder_of(source.url),)]
+            self._excluded[source.url] = [_pattern(text, source.url) for text in source.exclude]
+        # The longest prefix first: a source inside another one is meant.
+        self._entries = sorted(entries, key=lambda entry: len(entry[0]), reverse=True)
+        self.source_of = lru_cache(maxsize=100_000)(self._source_of)
+
+    def _source_of(self, url: str) -> SourceSettings | None:
+        """The source that covers a URL: the one with the longest prefix; None outside the whitelist."""
+        return next((source for prefix, source in self._entries if is_within(url, (prefix,))), None)
+
+    def require_source(self, url: str) -> SourceSettings:
+        """The source that covers a URL. Raises UsageError that says how to add one."""
+        source = self.source_of(url)
+        if source is None:
+            raise UsageError(f"{url} is outside the whitelist; add it with “kbcite source add {url}”")
+        return source
+
+    def allows_private(self, url: str) -> bool:
+        """Whether the host of a URL may be at a private address."""
+        source = self.source_of(url)
+        return source is not None and source.allow_private
+
+    def exclusion(self, url: str, source: SourceSettings) -> str | None:
+        """The exclude pattern of the source that matches, as `reason: detail`."""
+        pattern = next((one for one in self._excluded[source.url] if one.search(url)), None)
+        return f"excluded: matches {pattern.pattern!r}" if pattern else None
+
+
+def _pattern(text: str, where: str) -> re.Pattern[str]:
+    try:
+        return re.compile(text)
+    except re.error as error:
+        raise UsageError(f"source {where}: exclude {text!r} is not a regular expression: {error}") from error

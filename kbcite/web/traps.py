@@ -1,0 +1,123 @@
+"""Guards against sites without an end: calendars, filters that multiply, paths that grow, the same page under ever new names."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import defaultdict
+from dataclasses import dataclass, field
+
+from kbcite.urls import MAX_URL_LENGTH, split
+
+MAX_PATH_DEPTH = 16
+MAX_SEGMENT_REPEATS = 3
+MAX_YEARS_AWAY = 5
+MAX_FILTER_URLS = 500
+"""URLs of one path whose query varies in three fields or more. Two that vary (a topic and its page) have no limit of their own."""
+VARYING_FIELDS = 3
+VARYING_VALUES = 8
+MAX_EQUAL_BODIES = 20
+
+_CALENDAR = re.compile(r"calendar|calendrier|kalender|events?|agenda|schedule|archives?|日历", re.IGNORECASE)
+_DATE_FIELD = re.compile(
+    r"(?:year|yr|y|month|ym|date|day|time|start|end|from|to|since|until|cal\w*)(?:_?date)?", re.IGNORECASE
+)
+_YEAR = re.compile(r"(\d{4})(?!\d{5})")
+_MARKUP_AND_FIGURES = re.compile(r"<[^>]*>|[\d\s]+")
+_FIGURES = re.compile(r"\d+")
+_ASSET = re.compile(
+    r"\.(?:jpe?g|png|gif|webp|svg|ico|bmp|tiff?|xml|rss|atom|woff2?|ttf|eot|mp[34]|m4[av]|avi|mov|wmv|flv|webm|ogg"
+    r"|wav|zip|rar|7z|gz|tgz|bz2|xz|tar|exe|msi|dmg|apk|iso|deb|rpm|jar|pdf|docx?|xlsx?|pptx?|csv|bin)",
+    re.IGNORECASE,
+)
+
+
+def trap_of(url: str, year: int) -> str | None:
+    """Why a URL looks like part of a trap or of no page at all, as `reason: detail`; None if it does not.
+
+    year: the current one.
+    """
+    parts = split(url)
+    if parts is None:
+        return "scheme: only http and https"
+    if len(url) > MAX_URL_LENGTH:
+        return f"url_too_long: {len(url)} characters"
+    segments = [segment for segment in parts.path.split("/") if segment]
+    if len(segments) > MAX_PATH_DEPTH:
+        return f"path_too_deep: {len(segments)} segments"
+    for segment in set(segments) if len(segments) > MAX_SEGMENT_REPEATS else ():
+        if segments.count(segment) > MAX_SEGMENT_REPEATS:
+            return f"repeated_segment: {segment!r} {segments.count(segment)} times"
+    if segments and (dot := segments[-1].rfind(".")) > 0 and _ASSET.fullmatch(segments[-1], dot):
+        return f"not_a_page: {segments[-1][dot:]}"
+    return _far_date(segments, parts.query, year)
+
+
+def _far_date(segments: list[str], query: str, year: int) -> str | None:
+    """Calendars go on for ever: dates years ahead anywhere in a date field, years back only where the path says calendar."""
+    is_calendar = any(_CALENDAR.search(segment) for segment in segments)
+    for pair in query[1:].split("&") if query else ():
+        name, _, value = pair.partition("=")
+        if _DATE_FIELD.fullmatch(name) and (found := _YEAR.match(value)):
+            away = int(found[1]) - year
+            if away > MAX_YEARS_AWAY or (is_calendar and away < -MAX_YEARS_AWAY):
+                return f"calendar: {pair}"
+    if is_calendar:
+        for segment in segments:
+            if re.fullmatch(r"[12]\d{3}(?:-\d\d){0,2}", segment) and int(segment[:4]) - year > MAX_YEARS_AWAY:
+                return f"calendar: {segment}"
+    return None
+
+
+@dataclass
+class _Queries:
+    count: int = 0
+    values: defaultdict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+
+
+class TrapMemory:
+    """What a run has seen of each path: traps that only show over many URLs. Belongs to one run and one thread."""
+
+    def __init__(self) -> None:
+        self._queries: defaultdict[tuple[str, tuple[str, ...]], _Queries] = defaultdict(_Queries)
+        self._bodies: dict[str, tuple[bytes, int]] = {}
+
+    def filter_trap(self, url: str) -> str | None:
+        """Counts a newly found URL; a refusal where its path has had too many combinations of query values."""
+        parts = split(url)
+        if parts is None or parts.query.count("=") < VARYING_FIELDS:
+            return None
+        pairs = [pair.partition("=") for pair in parts.query[1:].split("&")]
+        seen = self._queries[parts.origin + parts.path, tuple(sorted({name for name, _, _ in pairs}))]
+        seen.count += 1
+        for name, _, value in pairs:
+            if len(seen.values[name]) < VARYING_VALUES:
+                seen.values[name].add(value)
+        varying = sum(len(values) >= VARYING_VALUES for values in seen.values.values())
+        if seen.count > MAX_FILTER_URLS and varying >= VARYING_FIELDS:
+            return f"too_many_queries: more than {MAX_FILTER_URLS} combinations at {parts.path}"
+        return None
+
+    def see_body(self, url: str, text: str) -> None:
+        """Remember a page's words under its path pattern."""
+        pattern = _path_pattern(url)
+        words = hashlib.blake2b(_MARKUP_AND_FIGURES.sub("", text).encode(errors="replace"), digest_size=8).digest()
+        last, count = self._bodies.get(pattern, (b"", 0))
+        self._bodies[pattern] = (words, count + 1 if words == last else 1)
+
+    def body_trap(self, url: str) -> str | None:
+        """A refusal where the last pages under the URL's path pattern were all alike: a soft 404, or a page without an end."""
+        pattern = _path_pattern(url)
+        if self._bodies.get(pattern, (b"", 0))[1] >= MAX_EQUAL_BODIES:
+            return f"equal_pages: {MAX_EQUAL_BODIES} pages in a row were alike under {pattern}"
+        return None
+
+
+def _path_pattern(url: str) -> str:
+    """Host and path with figures and the last segment blanked, and the names of the query's fields."""
+    parts = split(url)
+    if parts is None:
+        return url
+    names = sorted({pair.partition("=")[0] for pair in parts.query[1:].split("&")})
+    folder = _FIGURES.sub("0", parts.path[: parts.path.rfind("/") + 1])
+    return f"{parts.origin}{folder}*{'?' + '&'.join(names) if parts.query else ''}"
