@@ -11,25 +11,36 @@ from lxml import etree
 
 from kbcite.page.head import Head, is_article, read_head, text_of, types_of
 from kbcite.page.publication import read_publication
-from kbcite.page.titles import clean_title
+from kbcite.page.titles import clean_title, fold
 from kbcite.records import Metadata
 from kbcite.urls import resolve, split
 from kbcite.words import CJK, language_of
 
 _BY = re.compile(r"^\s*(?:作者|文|撰文|记者|通讯员|by|written by|author|von|par|por)\s*[:：/／|\s]\s*", re.IGNORECASE)
 _AUTHOR_LINE = re.compile(r"(?:作者|撰文|文字?)\s?[:：/／]\s*([^\s:：|,，。;；()（）]{2,20})")
-_AUTHOR_TEXT = etree.XPath("//body//text()[contains(., '作者')]")
-_AUTHOR_ELEMENTS = etree.XPath(
-    "//*[@rel='author' or @itemprop='author' or contains(@class,'byline') or contains(@class,'author')]"
+_AUTHOR_HINT = re.compile(r"\b(?:author|byline|writer)(?:[-_ ]?name)?\b", re.IGNORECASE)
+_AUTHOR_METAS = (
+    "author",
+    "article:author",
+    "og:article:author",
+    "parsely-author",
+    "sailthru.author",
+    "dc.creator",
+    "byl",
 )
+_LONGEST_BYLINE_SEARCH = 150
+_LONGEST_NAME = 40
+_MOST_HEADINGS = 12
 _NOT_A_NAME = re.compile(
-    r"https?:|www\.|[@/\\{}<>]|^\d+$|^(?:admin|administrator|root|editor|unknown|null|none|佚名|未知|匿名)$",
+    r"https?:|www\.|[@/\\{}<>]|^\d+$|^(?:admin|administrator|root|editor|unknown|null|none|no author|佚名|未知|匿名)$",
     re.IGNORECASE,
 )
+_HOME = re.compile(r"(?:https?:)?//[^/]+/?|\.?/|(?:\.?/)?(?:index|default)\.\w{3,5}", re.IGNORECASE)
 _KANA = re.compile("[\u3041-\u30fa]")
 _HANGUL = re.compile("[\uac00-\ud7a3]")
+_LETTER = re.compile(r"[^\W\d_]")
 _IDEOGRAPHS = re.compile(f"[{CJK}]")
-_LANGUAGE_SAMPLE = 1500
+_LANGUAGE_SAMPLE, _LONGEST_SAMPLE_PIECE = 800, 200
 _COUNTRY_SUFFIXES = frozenset(("com", "net", "org", "gov", "edu", "co", "ac", "or", "ne", "go"))
 
 
@@ -43,20 +54,23 @@ def read_metadata(root: etree._Element, url: str, fetched_at: str | None = None)
     site_name = _site_name(head)
     parts = split(url)
     host_name = _host_name(parts.host) if parts else ""
-    headings = [text for heading in head.headings[:12] if (text := text_of(heading))]
-    headlines = [
+    headings = [
         str(item["headline"]) for item in head.items if is_article(item) and isinstance(item.get("headline"), str)
     ]
+    headings += [
+        text for element in head.headings[:_MOST_HEADINGS] if not _is_logo(element) and (text := text_of(element))
+    ]
     og_title = head.meta("og:title", "twitter:title")
-    title = clean_title(head.title, [site_name or "", host_name], [*headlines, og_title, *headings])
-    publication = read_publication(root, head, parts.path if parts else "", fetched_at, title)
+    title = clean_title(head.title, [site_name or "", host_name], headings, [og_title])
+    heading = _page_heading(head, title)
+    publication = read_publication(root, head, parts.path if parts else "", fetched_at, heading)
     return Metadata(
         raw_title=head.title or og_title,
         title=title,
         published_at=publication.published_at,
         published_from=publication.published_from,
         modified_at=publication.modified_at,
-        author=_author(root, head),
+        author=_author(head, heading),
         site_name=site_name,
         language=_language(root, head, title),
         canonical_url=_canonical_url(head, url),
@@ -86,6 +100,24 @@ def _host_name(host: str) -> str:
     return labels[-1] if labels else ""
 
 
+def _page_heading(head: Head, title: str) -> etree._Element | None:
+    """The heading that says the title, else the first `h1`."""
+    wanted, first = fold(title), None
+    for heading in head.headings[:_MOST_HEADINGS]:
+        text = fold(text_of(heading))
+        if len(text) > 3 and (text in wanted or (wanted and wanted in text)):
+            return heading
+        if first is None and heading.tag == "h1" and text:
+            first = heading
+    return first
+
+
+def _is_logo(heading: etree._Element) -> bool:
+    """True for a heading that links to the start page: it names the site, not the page."""
+    links = [heading] if heading.tag == "a" else [*heading.iter("a"), *islice(heading.iterancestors("a"), 1)]
+    return any(_HOME.fullmatch((link.get("href") or "-").strip()) for link in links)
+
+
 def _canonical_url(head: Head, url: str) -> str | None:
     for href in (head.links.get("canonical"), head.meta("og:url")):
         if href and (absolute := resolve(url, href)):
@@ -96,20 +128,35 @@ def _canonical_url(head: Head, url: str) -> str | None:
 # ---------------------------------------------------------------- author
 
 
-def _author(root: etree._Element, head: Head) -> str | None:
-    for candidates in (
+def _author(head: Head, heading: etree._Element | None) -> str | None:
+    stated = (
         (name for item in head.items if is_article(item) for name in _names(item.get("author"))),
-        head.metas.get("author", ()),
-        head.metas.get("article:author", ()),
-        head.metas.get("og:article:author", ()),
-        head.metas.get("parsely-author", ()),
-        head.metas.get("dc.creator", ()),
-        head.metas.get("byl", ()),
-        (text_of(element) for element in islice(_AUTHOR_ELEMENTS(root), 5)),
-        (match[1] for text in islice(_AUTHOR_TEXT(root), 10) if (match := _AUTHOR_LINE.search(text))),
-    ):
+        *(head.metas.get(name, ()) for name in _AUTHOR_METAS),
+    )
+    for candidates in stated:
         if names := _distinct(candidates):
             return ", ".join(names)
+    return _author_near(heading) if heading is not None else None
+
+
+def _author_near(heading: etree._Element) -> str | None:
+    """Who is named right behind the heading, by the element's class or by words such as 作者."""
+    area = heading
+    for area in islice(heading.iterancestors(), 3):
+        if area.tag == "body":
+            break
+    reached = False
+    for element in islice(area.iter(), _LONGEST_BYLINE_SEARCH):
+        reached = reached or element is heading
+        if not reached or not isinstance(element.tag, str):
+            continue
+        for text in (element.text, element.tail):
+            if text and (match := _AUTHOR_LINE.search(text)) and (names := _distinct([match[1]])):
+                return names[0]
+        if _AUTHOR_HINT.search(f"{element.get('class')} {element.get('rel')} {element.get('itemprop')}"):
+            names = _distinct([text_of(element)])
+            if names and len(names[0]) <= _LONGEST_NAME and not any(character.isdigit() for character in names[0]):
+                return names[0]
     return None
 
 
@@ -145,7 +192,7 @@ def _language(root: etree._Element, head: Head, title: str) -> str | None:
     sample = _sample(root, title)
     if not sample.strip():
         return declared or None
-    letters = sum(character.isalpha() for character in sample)
+    letters = len(_LETTER.findall(sample))
     if len(_HANGUL.findall(sample)) > 0.2 * letters:
         return "ko"
     ideographs = len(_IDEOGRAPHS.findall(sample))
@@ -160,7 +207,7 @@ def _language(root: etree._Element, head: Head, title: str) -> str | None:
 def _sample(root: etree._Element, title: str) -> str:
     parts, length = [title], 0
     for element in root.iter("p", "h1", "h2", "li", "td"):
-        text = (element.text or "").strip()
+        text = (element.text or "")[:_LONGEST_SAMPLE_PIECE].strip()
         if len(text) > 1:
             parts.append(text)
             length += len(text)

@@ -14,61 +14,64 @@ from collections.abc import Sequence
 _SEPARATOR = re.compile(
     r"\s+[-–—‐|·•»«:/<>~]+\s+|\s*[|｜»«¦]+\s*|_+|\s*(?:——|--)+\s*|(?<=[\u3400-\u9fff）】”》!！?？])\s*[-–—]\s*(?=\S)"
 )
+_FINER_SEPARATOR = re.compile(rf"{_SEPARATOR.pattern}|[:：]\s*|\s+[-–—]\s*|\s*[@–—-]\s+")
 _SITE_WORD = re.compile(
     r"(?:网|網|网站|新闻|资讯|频道|博客|论坛|社区|中心|在线|日报|晚报|时报|首页|官网|百科|知乎|专栏|com|cn|net|org|blog|news)$",
     re.IGNORECASE,
 )
-_SHORTEST = 2
+_NOT_ALPHANUMERIC = re.compile(r"[\W_]+")
 
 
-def clean_title(title: str, site_names: Sequence[str], others: Sequence[str]) -> str:
+def clean_title(title: str, site_names: Sequence[str], headings: Sequence[str], others: Sequence[str]) -> str:
     """The title proper, white space folded, or an empty string if there is none.
 
-    title: of the `title` element. site_names: what the site calls itself, and its host's name. others: further titles
-    that the page has, best first: og:title, headline, text of headings.
+    title: of the `title` element. site_names: what the site calls itself, and its host's name. headings: the page's
+    headings and its JSON-LD headline, which never hold the site. others: og:title and its kin, which may.
     """
-    sites = {folded for name in site_names if (folded := _fold(name))}
+    sites = {folded for name in site_names if (folded := fold(name))}
     title = " ".join(title.split())
-    others = [" ".join(other.split()) for other in others]
-    named = [other for other in others if _fold(other) and _fold(other) not in sites]
-    if not _fold(title) or _fold(title) in sites:
-        return _without_site(named[0], sites) if named else title
-    pieces = _pieces(title)
-    agreed = _agreed(title, pieces, [_fold(other) for other in named])
-    if agreed is not None:
-        return agreed
-    return _without_site(title, sites)
+    headings = [heading for heading in headings if fold(heading) and fold(heading) not in sites]
+    others = [" ".join(other.split()) for other in others if fold(other) and fold(other) not in sites]
+    if not fold(title) or fold(title) in sites:
+        candidates = [*others, *headings]
+        return _without_site(candidates[0], sites) if candidates else title
+    own = {fold(heading) for heading in headings}
+    if fold(title) in own:
+        return title
+    return (
+        _agreeing_run(title, own | {fold(other) for other in others})
+        or _agreeing_run(title, own, _FINER_SEPARATOR)
+        or _without_site(title, sites)
+    )
 
 
-def _pieces(title: str) -> list[tuple[int, int]]:
+def _pieces(title: str, separator: re.Pattern[str] = _SEPARATOR) -> list[tuple[int, int]]:
     """Spans of the pieces between separators."""
     starts, ends = [0], []
-    for match in _SEPARATOR.finditer(title):
+    for match in separator.finditer(title):
         ends.append(match.start())
         starts.append(match.end())
     ends.append(len(title))
-    return [(start, end) for start, end in zip(starts, ends, strict=True) if _fold(title[start:end])]
+    return [(start, end) for start, end in zip(starts, ends, strict=True) if fold(title[start:end])]
 
 
-def _agreed(title: str, pieces: Sequence[tuple[int, int]], others: Sequence[str]) -> str | None:
-    """The longest run of pieces, but not all of them, that another title of the page equals; else the whole title if one does."""
+def _agreeing_run(title: str, folded: set[str], separator: re.Pattern[str] = _SEPARATOR) -> str | None:
+    """The longest run of pieces, but not all of them, that is also a title of its own on the page."""
+    pieces = _pieces(title, separator)
     runs = [
         title[pieces[first][0] : pieces[last][1]]
         for first in range(len(pieces))
         for last in range(first, len(pieces))
         if last - first + 1 < len(pieces)
     ]
-    runs.sort(key=len, reverse=True)
-    for run in runs:
-        if _fold(run) in others:
-            return run.strip()
-    return title if _fold(title) in others else None
+    agreeing = [run for run in runs if fold(run) in folded]
+    return max(agreeing, key=len).strip() if agreeing else None
 
 
 def _without_site(title: str, sites: set[str]) -> str:
     pieces = _pieces(title)
     while len(pieces) > 1:
-        first, last = (_fold(title[start:end]) for start, end in (pieces[0], pieces[-1]))
+        first, last = (fold(title[start:end]) for start, end in (pieces[0], pieces[-1]))
         if _names_site(last, sites):
             pieces = pieces[:-1]
         elif _names_site(first, sites):
@@ -97,6 +100,6 @@ def _is_chinese_chain(title: str, pieces: Sequence[tuple[int, int]]) -> bool:
     return first_length > 4 and len(last) <= 16 and ("_" in joint or bool(_SITE_WORD.search(last)))
 
 
-def _fold(text: str) -> str:
+def fold(text: str) -> str:
     """What two spellings of a title have in common: letters and digits, lower case."""
-    return "".join(character for character in text.lower() if character.isalnum())
+    return _NOT_ALPHANUMERIC.sub("", text.lower())
