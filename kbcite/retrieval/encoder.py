@@ -1,0 +1,86 @@
+"""Door: texts -> unit vectors. Which encoder stands behind it is a name in the settings; each is imported only when it is opened."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from kbcite.errors import ModelMismatch, UsageError
+
+Vectors = npt.NDArray[np.float32]
+"""float32 (n, d), rows of unit length."""
+
+_UNENCODABLE = re.compile("[\ud800-\udfff]")
+
+
+class Encoder(Protocol):
+    @property
+    def fingerprint(self) -> str:
+        """What must be equal for vectors to be comparable: backend, model, weights, engine, prefixes, dimension."""
+
+    @property
+    def dim(self) -> int: ...
+
+    @property
+    def max_tokens(self) -> int:
+        """Tokens of a text that one pass of the model sees."""
+
+    def encode_queries(self, texts: list[str]) -> Vectors: ...
+
+    def encode_passages(self, texts: list[str]) -> Vectors:
+        """Vectors of texts to be found; a text's vector never depends on the texts beside it."""
+
+
+def open_encoder(name: str, threads: int = 0, offline: bool = False) -> Encoder:
+    """The encoder of a name: `builtin`, `st:NAME_OR_FOLDER` or `litellm:PROVIDER/MODEL`.
+
+    threads 0 means as many as there are cores. Raises UsageError for an unknown name, a missing package, a model that is
+    not on this machine while offline; the message names the fix.
+    """
+    threads = threads or available_cores()
+    backend, _, model = name.partition(":")
+    if name == "builtin":
+        from kbcite.retrieval.builtin_encoder import BuiltinEncoder
+
+        return BuiltinEncoder(threads)
+    if backend == "st" and model:
+        from kbcite.retrieval.sentence_encoder import SentenceEncoder
+
+        return SentenceEncoder(model, threads, offline)
+    if backend == "litellm" and "/" in model:
+        from kbcite.retrieval.provider_encoder import ProviderEncoder
+
+        return ProviderEncoder(model, offline)
+    raise UsageError(f'unknown encoder "{name}"; use builtin, st:NAME_OR_FOLDER or litellm:PROVIDER/MODEL')
+
+
+def check_fingerprint(stored: str, encoder: Encoder) -> None:
+    """Raises ModelMismatch where vectors of `stored` cannot be compared with the encoder's."""
+    if stored != encoder.fingerprint:
+        raise ModelMismatch(
+            f'index built with "{stored}", settings say "{encoder.fingerprint}"; run "kbcite index --rebuild"'
+            " or set [index] encoder back"
+        )
+
+
+def clean_text(text: str) -> str:
+    """The text without what encoders stumble over: NUL (C strings end there) becomes a space, lone surrogates U+FFFD."""
+    return _UNENCODABLE.sub("\ufffd", text.replace("\0", " "))
+
+
+def to_unit_length(vectors: npt.NDArray[np.floating]) -> Vectors:
+    """Rows divided by their length; a zero row stays zero."""
+    vectors = np.asarray(vectors, np.float32)
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return np.asarray(vectors / np.maximum(lengths, np.float32(1e-12)), np.float32)
+
+
+def available_cores() -> int:
+    """Cores that this process may use, which under containers and taskset is fewer than the machine has."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

@@ -1,0 +1,78 @@
+"""A question -> the blocks that answer it, through doors: encoder, vector index, word search and the store's blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from kbcite.records import Block, Place, Retrieval, RetrievedBlock
+from kbcite.retrieval.encoder import Encoder, Vectors
+from kbcite.retrieval.ranking import BELOW_THRESHOLD, Candidate, RankingOptions, fuse, rank
+from kbcite.words import language_of
+
+NEAREST = 100
+"""Blocks asked of the vector index; of them and the word hits, the best CANDIDATES are loaded and looked at."""
+CANDIDATES = 50
+
+WordSearch = Callable[[str], Mapping[str, float]]
+"""Question -> coverage by block ID."""
+LoadBlocks = Callable[[Iterable[str]], Mapping[str, tuple[Block, tuple[Place, ...]]]]
+"""Block IDs -> blocks and their places, the one to cite first in front. What may not be shown is left out."""
+
+
+class NearestBlocks(Protocol):
+    """What `VectorIndex` offers; another vector store stands behind the same method."""
+
+    def nearest(
+        self, query: Vectors, language: str, k: int, allowed: Collection[str] | None = None
+    ) -> list[tuple[str, float]]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Everything one question found, best first."""
+
+    question: str
+    language: str
+    threshold: float
+    blocks: tuple[RetrievedBlock, ...]
+    """All candidates; `dropped` says why one is not used."""
+
+    @property
+    def used(self) -> tuple[RetrievedBlock, ...]:
+        return tuple(block for block in self.blocks if block.dropped is None)
+
+    @property
+    def record(self) -> Retrieval:
+        over = [block for block in self.blocks if block.dropped != BELOW_THRESHOLD]
+        best = max((block.scores.relevance for block in self.blocks), default=None)
+        return Retrieval(len(self.blocks), len(over), len(self.used), self.threshold, best)
+
+
+def retrieve(
+    question: str,
+    encoder: Encoder,
+    index: NearestBlocks,
+    word_search: WordSearch,
+    load_blocks: LoadBlocks,
+    options: RankingOptions,
+    allowed: Collection[str] | None = None,
+) -> Found:
+    """The blocks for a question, ranked. With `allowed`, no other block is looked at (labels filter before retrieval)."""
+    language = language_of(question)
+    query = encoder.encode_queries([question])[0]
+    dense = dict(index.nearest(query, language, NEAREST, allowed))
+    coverage = {
+        block_id: score for block_id, score in word_search(question).items() if allowed is None or block_id in allowed
+    }
+    # Word hits beyond the nearest get their cosine too: every candidate is judged by both.
+    if rest := sorted(coverage, key=lambda block_id: -coverage[block_id])[:NEAREST]:
+        others = [block_id for block_id in rest if block_id not in dense]
+        dense.update(index.nearest(query, language, len(others), others) if others else [])
+    order = sorted(dense, key=lambda block_id: -fuse(dense[block_id], coverage.get(block_id, 0.0)))
+    candidates = [
+        Candidate(block, places, dense[block_id], coverage.get(block_id, 0.0))
+        for block_id, (block, places) in load_blocks(order[:CANDIDATES]).items()
+    ]
+    return Found(question, language, options.threshold, tuple(rank(question, candidates, options)))

@@ -1,0 +1,171 @@
+"""Word search over blocks: BM25 in SQLite's FTS5, over terms that kbcite makes itself.
+
+FTS5 sees ready-made terms with a blank between them, so Chinese is found by characters and bigrams and `c++` or `3.11`
+stay whole; its `ascii` tokenizer with the inner punctuation of terms declared as letters leaves them as they are. The
+table is contentless: it holds the postings and no second copy of the text.
+
+Each term of a question is looked up on its own. Its BM25 part is freed of FTS5's inverse document frequency, which goes
+to nothing for terms that half of the blocks hold (in a store of three blocks: most of them), cut off at 1, so that a
+term repeated says no more than a term present, and weighted by an idf that stays positive, ln(1 + (N - n + 0.5) / (n + 0.5)).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import re
+import sqlite3
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from kbcite.records import Block
+from kbcite.words import terms
+
+CONTEXT_WEIGHT = 0.3
+"""A term in titles and headings, against one in the text."""
+MAX_TERMS = 96
+"""Distinct terms of a question that are looked up, the rarest first."""
+
+STOP_WORDS = frozenset(
+    "a an and are as at be been but by can could did do does for from had has have he her his how i if in into is it its"
+    " may me might more most my no not of on or our shall she should so some such than that the their them then there"
+    " these they this those to too us was we were what when where which who whom whose why will with would you your"
+    " 的 了 是 在 和 与 及 或 有 吗 呢 么 什 哪 些 个 这 那 么 多少 什么 哪些 哪个 怎么 如何 为什 是什 请问".split()
+)
+
+_PARTICIPLE = re.compile(r"([a-z]*[aeiouy][a-z]*(?<=[a-z]{3}))(?:ing|ed)")
+_PROBE = "Running 3.11 c++ studies' plan-b: 知识库 a@b.org café boxes, 1,234 /etc/apt/sources.list"
+
+
+@dataclass(frozen=True, slots=True)
+class SyncCounts:
+    added: int
+    removed: int
+
+
+class WordIndex:
+    """The word index of a database that holds the blocks; writing happens inside the caller's transaction."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._sql = connection
+
+    def sync(self, live: Iterable[tuple[Block, str]]) -> SyncCounts:
+        """Makes the index hold exactly these blocks with these contexts; what is right already is not touched.
+
+        Where the rules of terms have changed since the index was made, it is made anew.
+        """
+        if self._rules() != RULES:
+            self.clear()
+        known = dict(self._sql.execute("SELECT b.id, w.context FROM word_rows w JOIN blocks b ON b.num = w.block_num"))
+        added, stale = [], []
+        for block, context in live:
+            before = known.pop(block.id, None)
+            if before is None or before != context:
+                added.append((block.id, block.text, context))
+                stale.extend([block.id] if before is not None else [])
+        self.remove([*stale, *known])
+        self.add(added)
+        return SyncCounts(added=len(added), removed=len(known) + len(stale))
+
+    def clear(self) -> None:
+        self._sql.execute("INSERT INTO word_index(word_index) VALUES('delete-all')")
+        self._sql.execute("DELETE FROM word_rows")
+        self._sql.execute("INSERT OR REPLACE INTO meta VALUES('word_rules', ?)", (RULES,))
+
+    def add(self, rows: Iterable[tuple[str, str, str]]) -> None:
+        """Takes up blocks of the database that are not in the index yet, as (block ID, text, context)."""
+        for block_id, text, context in rows:
+            (num,) = self._sql.execute("SELECT num FROM blocks WHERE id = ?", (block_id,)).fetchone()
+            self._sql.execute("INSERT INTO word_rows VALUES(?, ?)", (num, context))
+            self._sql.execute(
+                "INSERT INTO word_index(rowid, body, context) VALUES(?, ?, ?)",
+                (num, _as_indexed(text), _as_indexed(context)),
+            )
+
+    def remove(self, block_ids: Iterable[str]) -> None:
+        for block_id in block_ids:
+            row = self._sql.execute(
+                "SELECT w.block_num, b.text, w.context FROM word_rows w JOIN blocks b ON b.num = w.block_num"
+                " WHERE b.id = ?",
+                (block_id,),
+            ).fetchone()
+            if row:
+                num, text, context = row
+                # A contentless table is told what it held; texts never change under an ID, contexts are kept for this.
+                self._sql.execute(
+                    "INSERT INTO word_index(word_index, rowid, body, context) VALUES('delete', ?, ?, ?)",
+                    (num, _as_indexed(text), _as_indexed(context)),
+                )
+                self._sql.execute("DELETE FROM word_rows WHERE block_num = ?", (num,))
+
+    def search(self, question: str, limit: int = 500) -> dict[str, float]:
+        """Coverage by block ID, best first: the share of the question's idf that a block holds, 0 to 1.
+
+        A term counts at most once, less in blocks longer than the average. No syntax: every character is only text.
+        """
+        (total,) = self._sql.execute("SELECT count(*) FROM word_rows").fetchone()
+        wanted = sorted(question_terms(question))
+        if not total or not wanted:
+            return {}
+        spread = self._document_counts(wanted)
+        idf = {term: math.log(1 + (total - spread.get(term, 0) + 0.5) / (spread.get(term, 0) + 0.5)) for term in wanted}
+        chosen = sorted((term for term in wanted if term in spread), key=lambda term: -idf[term])[:MAX_TERMS]
+        if not chosen:
+            return {}
+        part = "SELECT rowid, min(1.0, -bm25(word_index, 1.0, ?) / ?) * ? FROM word_index WHERE word_index MATCH ?"
+        parameters: list[object] = []
+        for term in chosen:
+            parameters += [CONTEXT_WEIGHT, _fts5_idf(total, spread[term]), idf[term], f'"{term}"']
+        # Materialised, because FTS5's bm25() cannot be moved out of its own SELECT.
+        rows = self._sql.execute(
+            f"WITH parts(num, score) AS MATERIALIZED ({' UNION ALL '.join([part] * len(chosen))})"
+            " SELECT b.id, sum(score) FROM parts JOIN blocks b USING(num) GROUP BY num ORDER BY 2 DESC, 1 LIMIT ?",
+            [*parameters, limit],
+        )
+        possible = sum(idf.values())
+        return {block_id: score / possible for block_id, score in rows}
+
+    def _document_counts(self, wanted: Sequence[str]) -> dict[str, int]:
+        marks = ",".join("?" * len(wanted))
+        return dict(self._sql.execute(f"SELECT term, doc FROM word_terms WHERE term IN ({marks})", wanted))
+
+    def _rules(self) -> str | None:
+        row = self._sql.execute("SELECT value FROM meta WHERE key = 'word_rules'").fetchone()
+        return row[0] if row else None
+
+
+def question_terms(question: str) -> set[str]:
+    """What a question is looked up by: its terms, stemmed, without stop words; with them where nothing else is left."""
+    found = terms(question)
+    return set(map(stem, [term for term in found if term not in STOP_WORDS] or found))
+
+
+def stem(term: str) -> str:
+    """An English word without its plural, -ed or -ing ending and final e; other terms as they are, without apostrophes."""
+    if len(term) < 4 or not (term.isascii() and term.isalpha()):
+        return term.replace("'", "")
+    if term.endswith("ies"):
+        term = term[:-3] + "y"
+    elif term.endswith(("sses", "shes", "ches", "xes", "zes")):
+        term = term[:-2]
+    elif term.endswith("s") and not term.endswith(("ss", "us", "is")):
+        term = term[:-1]
+    if match := _PARTICIPLE.fullmatch(term):
+        term = match[1]
+        if term[-1] == term[-2] and term[-1] not in "lsz":
+            term = term[:-1]
+    return term.removesuffix("e") if len(term) > 3 else term
+
+
+def _as_indexed(text: str) -> str:
+    return " ".join(map(stem, terms(text)))
+
+
+def _fts5_idf(total: int, holding: int) -> float:
+    """The inverse document frequency that FTS5's bm25() works with."""
+    idf = math.log((total - holding + 0.5) / (holding + 0.5))
+    return idf if idf > 0 else 1e-6
+
+
+RULES = hashlib.sha256(_as_indexed(_PROBE).encode()).hexdigest()[:12]
+"""Changes with the rules of terms, so that an index of other rules is seen."""
