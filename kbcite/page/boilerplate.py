@@ -37,14 +37,17 @@ def cut_named(page: Region, unit: float, is_forum: bool) -> None:
         for word, weight in totals.items()
         if weight <= (_MOST_FURNITURE if word in FURNITURE_WORDS else _MOST_NAMED) * page.weight
     }
-    trusted -= COMMENT_WORDS
+    trusted -= COMMENT_WORDS | {"header"}
     comments: list[Region] = []
-    rest = _cut_below(page, trusted, comments) - sum(region.weight for region in comments)
+    _cut_below(page, trusted, comments)
     for region in comments:
-        if is_forum or rest < _ARTICLE_CHARS * unit:
-            region.weight = _cut_below(region, trusted, [])
-        else:
-            region.cut = "comments"
+        region.cut = "comments"
+    page.add_up()
+    if is_forum or page.weight < _ARTICLE_CHARS * unit:
+        for region in comments:
+            region.cut = ""
+            _cut_below(region, trusted, [])
+        page.add_up()
 
 
 def _add_up(region: Region, seen: frozenset[str], totals: dict[str, float]) -> None:
@@ -59,39 +62,48 @@ def _add_up(region: Region, seen: frozenset[str], totals: dict[str, float]) -> N
         _add_up(child, seen | new, totals)
 
 
-def _cut_below(region: Region, trusted: set[str], comments: list[Region]) -> float:
-    """The weight that is left of a region after its named parts were cut; comments are listed, not cut."""
-    weight = region.weight
+def _cut_below(region: Region, trusted: set[str], comments: list[Region]) -> None:
+    """Cuts the outermost regions with a trusted name; comments are listed, not cut."""
     for child in region.children:
         if child.tag in _PROTECTED_TAGS:
             continue
-        weight -= child.weight
         if child.tag in trusted or not trusted.isdisjoint(child.names):
             child.cut = "named"
-            child.weight = 0.0
+        elif (child.tag == "header" or "header" in child.names) and not child.titles and not child.prose:
+            child.cut = "header"
         elif not COMMENT_WORDS.isdisjoint(child.names):
             comments.append(child)
-            weight += child.weight
         else:
-            weight += _cut_below(child, trusted, comments)
-    region.weight = weight
-    return weight
+            _cut_below(child, trusted, comments)
 
 
-def cut_inside(region: Region, unit: float) -> None:
-    """Marks the regions inside the main one that look like something else."""
+def cut_inside(region: Region, unit: float, index_chars: float = 0.0) -> None:
+    """Marks the regions inside the main one that look like something else.
+
+    index_chars: on a page that is an index, the length from which a region is left alone; else 0.
+    """
     for child in region.children:
         if not child.cut:
-            child.cut = _looks_like(child, unit)
+            child.cut = _looks_like(child, unit, index_chars)
             if not child.cut:
-                cut_inside(child, unit)
+                cut_inside(child, unit, index_chars)
 
 
-def _looks_like(region: Region, unit: float) -> str:
+def _looks_like(region: Region, unit: float, index_chars: float) -> str:
     """The rule that cuts the region for its looks, or an empty text."""
     if not region.chars or region.tag in HEADINGS or region.tag == "pre":
         return ""
     density = region.link_density
+    if index_chars:
+        if (
+            density > 0.8
+            and region.chars < index_chars
+            and not region.images
+            and region.link_count > 3
+            and region.links < 15 * unit * region.link_count
+        ):
+            return "links"
+        return ""
     if density > 0.6 and region.prose < 100 * unit and region.tag not in ("p", "td", "tr", "tbody", "dd"):
         return "links"
     if (

@@ -26,14 +26,23 @@ _STRIPPED = (
 _CJK_CHARACTER = re.compile(f"[{CJK}]")
 _CHINESE_UNIT = 0.4
 """A Chinese character says as much as two and a half Latin letters."""
-_hidden = etree.XPath(
-    "//*[@hidden or @aria-hidden='true' or contains(@style,'display') or contains(@style,'visibility')]"
+_maybe_hidden = etree.XPath(
+    ".//*[@hidden or @aria-hidden='true' or contains(@style,'display') or contains(@style,'visibility')]"
 )
 _HIDING_STYLE = re.compile(r"(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.IGNORECASE)
+_REVEALED = re.compile(
+    r"\b(?:accordion|collaps(?:e|ed|ible)|tab-?pane|tab-?panel|tab-?content|faq|expandable)", re.IGNORECASE
+)
+_MOST_HIDDEN = 0.4
+_SHOWN_CHARS = 1500
+"""An element with this share of the body's text, where no more than this is left beside it, is shown by a script."""
 _FORUM_WORD = re.compile(
     r"(?<![a-z])(?:forums?|threads?|topics?|bbs|discussions?|discuss|questions?|answers?|qa|bbpress|community|viewtopic|showthread)(?![a-z])",
     re.IGNORECASE,
 )
+_INDEX_PROSE = 600
+"""Running text below which a page of links is an index: its links are what it has to say."""
+_INDEX_CHARS = 0.25
 _SHELL_CHARS = 200
 _ASKS_FOR_JAVASCRIPT = re.compile(
     r"<noscript\b.{0,600}?javascript|(?:enable|requires?|turn on|needs?|启用|开启|打开|支持)\s*javascript",
@@ -129,7 +138,11 @@ def _select(root: etree._Element, source: str, url: str) -> _Selection | NoConte
         return NoContent("no_text")
     cut_named(page, unit, _is_forum(url, body, source))
     main = _heaviest(page)
-    cut_inside(main, unit)
+    is_index = main.prose < _INDEX_PROSE * unit and (page.link_density > 0.5 or page.prose < 0.15 * page.chars)
+    if is_index:
+        page.weigh_links()
+        main = _heaviest(page)
+    cut_inside(main, unit, _INDEX_CHARS * main.chars if is_index else 0.0)
     return _Selection(page, main)
 
 
@@ -155,14 +168,27 @@ def _strip(root: etree._Element, body: etree._Element) -> None:
     """Takes out of the tree what no reader sees or reads."""
     etree.strip_elements(root, *_STRIPPED, with_tail=False)
     _settle_noscript(body)
-    for element in _hidden(body):
-        style = element.get("style")
-        if element is not body and (
-            element.get("aria-hidden") == "true"
-            or element.get("hidden") is not None
-            or (style and _HIDING_STYLE.search(style))
-        ):
-            _remove(element)
+    candidates = _maybe_hidden(body)
+    if candidates:
+        length = len("".join(body.itertext()))
+        for element in candidates:
+            if _is_hidden(element, length):
+                _remove(element)
+
+
+def _is_hidden(element: etree._Element, body_length: int) -> bool:
+    """True for an element that no reader gets to see; not for what a click reveals, nor for hidden code samples."""
+    style = element.get("style")
+    by_style = element.get("hidden") is not None or (style is not None and _HIDING_STYLE.search(style) is not None)
+    if not by_style and element.get("aria-hidden") != "true":
+        return False
+    if element.get("role") in ("tabpanel", "region") or _REVEALED.search(element.get("class", "")):
+        return False
+    length = len("".join(element.itertext(with_tail=False)))
+    if length > _MOST_HIDDEN * body_length and body_length - length < _SHOWN_CHARS:
+        return False
+    code = sum(len("".join(pre.itertext(with_tail=False))) for pre in element.iter("pre"))
+    return code <= 0.5 * length
 
 
 def _settle_noscript(body: etree._Element) -> None:
@@ -203,10 +229,10 @@ def _heaviest(page: Region) -> Region:
     pulls: dict[Region, float] = {}
 
     def pull(region: Region) -> float:
-        """Weight left below cuts, more where templates name the text itself."""
+        """Weight below the region, more where templates name the text itself."""
         if region.cut:
             return 0.0
-        total = region.weight + sum(pull(child) - child.weight for child in region.children)
+        total = region.own_weight + sum(map(pull, region.children))
         if region.is_body:
             total *= _BODY_FACTOR
         pulls[region] = total
@@ -217,7 +243,7 @@ def _heaviest(page: Region) -> Region:
     while main.children:
         best = max(main.children, key=lambda child: pulls.get(child, 0.0))
         whole = pulls[main] / (_BODY_FACTOR if main.is_body else 1.0)
-        if pulls.get(best, 0.0) < _MOST * whole or best.tag in _LEAVES:
+        if best not in pulls or pulls[best] < _MOST * whole or best.tag in _LEAVES:
             break
         main = best
     return main

@@ -30,7 +30,8 @@ UNREADABLE = frozenset(
 _STRUCTURE = re.compile(r"#{1,6} |>|```|~~~|\|")
 _FILE_NAME = re.compile(r"^\S+\.(?:jpe?g|png|gif|webp|svg|bmp)$|^[\W\d_]*$", re.IGNORECASE)
 _TEX_IN_ALT = re.compile(r"^\{\\(?:display|text)style (.*)\}$", re.DOTALL)
-_TEX_SCRIPT_PREFIX = "math/tex"
+_PERMALINKS = frozenset(("#", "¶", "§", "🔗", "\uf0c1"))
+"""What documentation puts behind its headings as a link to them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +190,7 @@ class _Writer:
                 self._code(element)
             else:
                 self._block(element, 1)
-        else:
+        elif not (tag == "a" and self._one_line and len(element) == 0 and (element.text or "").strip() in _PERMALINKS):
             self.content(element)
 
     def _block(self, element: etree._Element, lines: int) -> None:

@@ -35,7 +35,7 @@ FURNITURE_WORDS = frozenset(
 """Words that name what is around the text on every site."""
 SIDE_WORDS = frozenset(
     "ad advert advertising affiliate aside author authors avatar banner bio branding byline categories commentform controls credits "
-    "dialog disclaimer drawer dropdown flyout follow honeypot hot label latest legal links logo marketing mega meta metadata "
+    "dialog disclaimer drawer dropdown flyout follow header honeypot hot label latest legal links logo marketing mega meta metadata "
     "most noprint overlay pop popover popular prev previous print privacy promo rank ranking reactions recent recommend "
     "recommendation recommendations recommended related relate rss search share sharedaddy sharing sidebar side signature similar "
     "social sponsor sponsored tag tagcloud tags teaser textwidget thumbs toc toolbar toolbox tooltip trending tuijian vcard "
@@ -47,11 +47,11 @@ NO_WORDS: frozenset[str] = frozenset()
 
 
 class Region:
-    """A block-level element with its measures; totals include the regions below it."""
+    """A block-level element with its measures; totals are of what is not cut below it, after `add_up`."""
 
     __slots__ = (
-        "chars", "children", "cut", "element", "images", "is_body", "links", "marks", "names", "own_chars", "own_links", "own_marks",
-        "parent", "prose", "tag", "weight",
+        "chars", "children", "cut", "element", "images", "is_body", "link_count", "links", "names", "own_chars", "own_images",
+        "own_link_count", "own_links", "own_marks", "own_prose", "own_titles", "own_weight", "parent", "prose", "tag", "titles", "weight",
     )  # fmt: skip
 
     def __init__(self, element: etree._Element, tag: str, parent: Region | None) -> None:
@@ -63,16 +63,19 @@ class Region:
         """Words of its class and id that speak against it."""
         self.is_body = False
         """True where its class or id is one that templates give to the text itself."""
+        self.cut = ""
+        """The rule that cut it, or empty."""
         self.own_chars = 0
         self.own_links = 0
+        """Of these, characters in links."""
+        self.own_link_count = 0
         self.own_marks = 0
-        self.chars = 0
-        self.links = 0
-        self.marks = 0
-        self.images = 0
-        self.weight = 0.0
-        self.prose = 0
-        self.cut = ""
+        """Punctuation marks outside of links."""
+        self.own_images = 0
+        self.own_titles = 1 if tag == "h1" else 0
+        self.own_prose = 0
+        """Characters, where they read as running text or are code; else 0."""
+        self.own_weight = 0.0
 
     @property
     def link_density(self) -> float:
@@ -81,6 +84,34 @@ class Region:
     @property
     def text(self) -> str:
         return " ".join("".join(self.element.itertext(with_tail=False)).split())
+
+    def add_up(self) -> None:
+        """Sets the totals of this region and all below it, cut ones left out."""
+        for child in self.children:
+            child.add_up()
+        self.sum_children()
+
+    def weigh_links(self) -> None:
+        """Sets all weights to what they are on a page that is an index: half of the text, links or not."""
+        for child in self.children:
+            child.weigh_links()
+        self.own_weight = 0.5 * self.own_chars
+        self.sum_children()
+
+    def sum_children(self) -> None:
+        chars, links, link_count, images = self.own_chars, self.own_links, self.own_link_count, self.own_images
+        prose, weight, titles = self.own_prose, self.own_weight, self.own_titles
+        for child in self.children:
+            if not child.cut:
+                chars += child.chars
+                links += child.links
+                link_count += child.link_count
+                images += child.images
+                prose += child.prose
+                weight += child.weight
+                titles += child.titles
+        self.chars, self.links, self.link_count, self.images = chars, links, link_count, images
+        self.prose, self.weight, self.titles = prose, weight, titles
 
 
 def measure(body: etree._Element, unit: float) -> Region:
@@ -111,9 +142,10 @@ def measure(body: etree._Element, unit: float) -> Region:
                 close(inner)
                 region.children.append(inner)
             elif tag == "a":
+                region.own_link_count += 1
                 visit(child, region, True)
             elif tag == "img":
-                region.images += 1
+                region.own_images += 1
             elif tag != "br":
                 visit(child, region, in_link)
             text = child.tail
@@ -132,29 +164,19 @@ def measure(body: etree._Element, unit: float) -> Region:
             region.own_marks += len(_MARK.findall(text))
 
     def close(region: Region) -> None:
-        """Adds up the measures of a region whose children are complete."""
+        """Weighs the text of a region whose children are complete."""
         own = region.own_chars - region.own_links
-        chars, links, marks, images = region.own_chars, region.own_links, region.own_marks, region.images
-        prose = 0
+        weight = 0.2 * own
         if region.tag == "pre":
-            prose = own
+            region.own_prose = own
             weight = 0.7 * own
-        elif region.tag in HEADINGS or links > own:
-            weight = 0.1 * own + 0.05 * links
+        elif region.tag in HEADINGS or region.own_links > own:
+            weight = 0.1 * own
         elif own >= prose_chars or (region.own_marks and own >= label_chars):
-            prose = own
-            weight = own + 0.05 * links
-        else:
-            weight = 0.2 * own + 0.05 * links
-        for child in region.children:
-            chars += child.chars
-            links += child.links
-            marks += child.marks
-            images += child.images
-            prose += child.prose
-            weight += child.weight
-        region.chars, region.links, region.marks, region.images, region.prose = chars, links, marks, images, prose
-        region.weight = weight
+            region.own_prose = own
+            weight = own
+        region.own_weight = weight + 0.05 * region.own_links
+        region.sum_children()
 
     root = Region(body, "body", None)
     visit(body, root, False)
