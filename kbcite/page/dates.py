@@ -58,7 +58,7 @@ _TIME = re.compile(
     [\s,，|·T/@(（-]{0,12} (?:(?:星期|周)[一二三四五六日天][\s)）]{0,3})? (?:at\s|um\s|à\s)?
     (?P<half>上午|下午|晚上?|中午|早上?)? \s?
     (?<!\d) (?P<hour>2[0-3]|[01]?\d) \s? [:：时點点h] \s? (?P<minute>[0-5]\d) (?:[:：分](?P<second>[0-5]\d)(?:[.,]\d+)?)?
-    \s? (?P<pm>[ap]\.?m\b)? \s? (?P<zone>Z\b|(?:GMT|UTC)?[+-]\d\d:?\d\d(?!\d)|GMT\b|UTC\b)?"""
+    (?:\s?(?P<pm>[ap]\.?m\b))? (?:\s?(?P<zone>Z\b|(?:GMT|UTC)?[+-]\d\d:?\d\d(?!\d)|GMT\b|UTC\b))?"""
 )
 _NUMERAL = "[〇零○一二三四五六七八九十]"
 _IN_NUMERALS = re.compile(

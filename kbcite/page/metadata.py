@@ -30,9 +30,9 @@ _AUTHOR_METAS = (
 )
 _LONGEST_BYLINE_SEARCH = 150
 _LONGEST_NAME = 40
-_MOST_HEADINGS = 12
+_MOST_HEADINGS = 40
 _NOT_A_NAME = re.compile(
-    r"https?:|www\.|[@/\\{}<>]|^\d+$|^(?:admin|administrator|root|editor|unknown|null|none|no author|佚名|未知|匿名)$",
+    r"https?:|www\.|[@/\\{}<>\[\]]|\.(?:com|cn|net|org)\b|^\d+$|^(?:admin|administrator|root|editor|unknown|null|none|no author|佚名|未知|匿名)$",
     re.IGNORECASE,
 )
 _HOME = re.compile(r"(?:https?:)?//[^/]+/?|\.?/|(?:\.?/)?(?:index|default)\.\w{3,5}", re.IGNORECASE)
@@ -63,7 +63,10 @@ def read_metadata(root: etree._Element, url: str, fetched_at: str | None = None)
     og_title = head.meta("og:title", "twitter:title")
     title = clean_title(head.title, [site_name or "", host_name], headings, [og_title])
     heading = _page_heading(head, title)
-    publication = read_publication(root, head, parts.path if parts else "", fetched_at, heading)
+    canonical_url = _canonical_url(head, url)
+    # A page found under another address, `?p=12`, still names the one with its day.
+    paths = " ".join(parts.path for parts in (split(url), split(canonical_url or "")) if parts)
+    publication = read_publication(root, head, paths, fetched_at, heading)
     return Metadata(
         raw_title=head.title or og_title,
         title=title,
@@ -73,7 +76,7 @@ def read_metadata(root: etree._Element, url: str, fetched_at: str | None = None)
         author=_author(head, heading),
         site_name=site_name,
         language=_language(root, head, title),
-        canonical_url=_canonical_url(head, url),
+        canonical_url=canonical_url,
     )
 
 
@@ -101,15 +104,23 @@ def _host_name(host: str) -> str:
 
 
 def _page_heading(head: Head, title: str) -> etree._Element | None:
-    """The heading that says the title, else the first `h1`."""
-    wanted, first = fold(title), None
+    """The heading that says the title, else one that says a good part of it, else the first `h1`."""
+    wanted = fold(title)
+    first = partial = None
     for heading in head.headings[:_MOST_HEADINGS]:
         text = fold(text_of(heading))
-        if len(text) > 3 and (text in wanted or (wanted and wanted in text)):
+        if text and text == wanted:
             return heading
+        if (
+            partial is None
+            and text
+            and (text in wanted or wanted in text)
+            and 0.5 < len(text) / max(1, len(wanted)) < 2
+        ):
+            partial = heading
         if first is None and heading.tag == "h1" and text:
             first = heading
-    return first
+    return partial if partial is not None else first
 
 
 def _is_logo(heading: etree._Element) -> bool:

@@ -90,7 +90,7 @@ def read_publication(
 ) -> Publication:
     """When the page was published and last modified.
 
-    path: of the page's URL. fetched_at: dates after that day are not believed (None: any is). heading: of the main text.
+    path: of the page's URL, or more than one with a space between. fetched_at: dates after that day are not believed (None: any is). heading: of the main text.
     """
     day_first = _writes_day_first(head.language)
     latest = fetched_at[:10] if fetched_at else "9999"

@@ -11,14 +11,21 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from kbcite.words import CJK
+
 _SEPARATOR = re.compile(
     r"\s+[-–—‐|·•»«:/<>~]+\s+|\s*[|｜»«¦]+\s*|_+|\s*(?:——|--)+\s*|(?<=[\u3400-\u9fff）】”》!！?？])\s*[-–—]\s*(?=\S)"
 )
 _FINER_SEPARATOR = re.compile(rf"{_SEPARATOR.pattern}|[:：]\s*|\s+[-–—]\s*|\s*[@–—-]\s+")
 _SITE_WORD = re.compile(
-    r"(?:网|網|网站|新闻|资讯|频道|博客|论坛|社区|中心|在线|日报|晚报|时报|首页|官网|百科|知乎|专栏|com|cn|net|org|blog|news)$",
+    r"(?:网|網|网站|新闻|资讯|频道|博客|论坛|社区|中心|在线|日报|晚报|时报|首页|官网|百科|知乎|专栏|财经|汽车|体育|娱乐|科技|文库"
+    r"|\.com|\.cn|\.net|\.org)$",
     re.IGNORECASE,
 )
+"""What names of Chinese sites and channels end with."""
+_ENGLISH_SITE_WORD = re.compile(r"\b(?:blog|news|forums?|wiki|docs|documentation)$", re.IGNORECASE)
+_LONGEST_SITE_NAME = 16
+_CJK = re.compile(f"[{CJK}]")
 _NOT_ALPHANUMERIC = re.compile(r"[\W_]+")
 
 
@@ -69,15 +76,18 @@ def _agreeing_run(title: str, folded: set[str], separator: re.Pattern[str] = _SE
 
 
 def _without_site(title: str, sites: set[str]) -> str:
+    """The title without pieces at its ends that name the site, or that a Chinese site would put behind a title."""
     pieces = _pieces(title)
     while len(pieces) > 1:
-        first, last = (fold(title[start:end]) for start, end in (pieces[0], pieces[-1]))
-        if _names_site(last, sites):
+        first, last = (title[slice(*piece)] for piece in (pieces[0], pieces[-1]))
+        if _names_site(fold(last), sites):
             pieces = pieces[:-1]
-        elif _names_site(first, sites):
+        elif _names_site(fold(first), sites):
             pieces = pieces[1:]
-        elif _is_chinese_chain(title, pieces):
-            pieces = pieces[: max(1, len(pieces) - 1)]
+        elif len(last) < len(title) / 2 and _ENGLISH_SITE_WORD.search(last):
+            pieces = pieces[:-1]
+        elif len(first) > 4 and _CJK.search(first) and _is_chinese_suffix(title, pieces):
+            pieces = pieces[:-1]
         else:
             break
     return title[pieces[0][0] : pieces[-1][1]].strip() if pieces else title
@@ -86,18 +96,19 @@ def _without_site(title: str, sites: set[str]) -> str:
 def _names_site(piece: str, sites: set[str]) -> bool:
     return any(
         piece == site
-        or (len(site) > 3 and (site in piece and len(piece) < 3 * len(site)))
+        or (len(site) > 3 and site in piece and len(piece) < 3 * len(site))
         or (len(piece) > 3 and piece in site)
         for site in sites
     )
 
 
-def _is_chinese_chain(title: str, pieces: Sequence[tuple[int, int]]) -> bool:
-    """True for pieces joined by `_`, or ending in a word such as 网 or 频道, where the first is long enough to be a title."""
-    last = title[pieces[-1][0] : pieces[-1][1]]
-    joint = title[pieces[-2][1] : pieces[-1][0]]
-    first_length = pieces[0][1] - pieces[0][0]
-    return first_length > 4 and len(last) <= 16 and ("_" in joint or bool(_SITE_WORD.search(last)))
+def _is_chinese_suffix(title: str, pieces: Sequence[tuple[int, int]]) -> bool:
+    """True for a short last piece that is joined by `_`, ends in a word such as 网 or 频道, or is a channel before one."""
+    last = title[slice(*pieces[-1])]
+    joint, behind = title[pieces[-2][1] : pieces[-1][0]], title[pieces[-1][1] :]
+    if len(last) > _LONGEST_SITE_NAME:
+        return False
+    return "_" in joint or bool(_SITE_WORD.search(last)) or (len(last) <= 6 and bool(_SITE_WORD.search(behind)))
 
 
 def fold(text: str) -> str:

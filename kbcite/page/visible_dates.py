@@ -24,15 +24,16 @@ _OLDER_TEXT = etree.XPath(
 )
 """Years as they are written. A text node of more than 300 characters is running text, whose dates are of what it tells."""
 _SHORT_LINE, _BARE_LINE = 90, 24
+_CLAUSE_END = re.compile("[，。；！？]")
 _MOST_CANDIDATES = 60
 
 _WORDS_BEFORE = re.compile(
-    r"(?P<published>发布|發布|发表|發表|刊登|刊发|时间|時間|日期|来源|來源|上传|创建|published|posted|date\b|datum|created|written|"
-    r"veröffentlicht|erschienen|erstellt|publié|publicado|pubblicato)"
-    r"|(?P<modified>更新|修改|编辑于|編輯於|updated?|modified|edited|revised|reviewed|aktualisiert|änderung|geändert|mis à jour|"
+    r"(?:(?P<modified>更新|修改|编辑于|編輯於|updated?|modified|edited|revised|reviewed|aktualisiert|änderung|geändert|mis à jour|"
     r"actualizado|aggiornato)"
-    r"|(?P<other>©|copyright|版权|版權|all rights|截至|注册|註冊|加入|joined|registered|member since|expires?|deadline|有效期|生日|"
-    r"born|died|回复|回覆|评论|評論|引用|检索|event|access(?:ed)?|retrieved|abgerufen|viewed|downloaded|last visit)",
+    r"|(?P<other>©|copyright|版权|版權|all rights|截至|活动|活動|报名|注册|註冊|加入|joined|registered|member since|expires?|deadline|"
+    r"有效期|生日|born|died|回复|回覆|评论|評論|引用|检索|event|access(?:ed)?|retrieved|abgerufen|viewed|downloaded|last visit)"
+    r"|(?P<published>发布|發布|发表|發表|刊登|刊发|时间|時間|日期|来源|來源|上传|创建|published|posted|date\b|datum|created|written|"
+    r"veröffentlicht|erschienen|erstellt|publié|publicado|pubblicato))(?:时间|時間|日期|\sdate)?",
     re.IGNORECASE,
 )
 """What the words before a date say that it is; the last of them counts."""
@@ -44,12 +45,13 @@ _DATE_HINT = re.compile(
     r"date|time|pub|posted|byline|dateline|meta|info|source|author|stamp|created|fabu|riqi|shijian|laiyuan",
     re.IGNORECASE,
 )
+_COMMENT_HINT = re.compile(r"comment|repl(?:y|ies)|respon[ds]|pinglun|copyright", re.IGNORECASE)
 _OTHER_HINT = re.compile(
-    r"comment|reply|replies|respon|related|relat|recommend|sidebar|side-|foot|copyright|popular|\bhot|rank|calendar|(?<![a-z]-)widget|"
-    r"archive|nav|menu|latest|recent|teaser|trending|more-|newslist|news-list|event|crumb|weather|ticker|pinglun|signature|profile",
+    r"relat|recommend|sidebar|side-|foot|popular|\bhot|rank|calendar|(?<![a-z]-)widget|"
+    r"archive|nav|menu|latest|recent|teaser|trending|more-|newslist|news-list|event|crumb|weather|ticker|signature|profile",
     re.IGNORECASE,
 )
-_NOT_THE_PAGE = frozenset(("aside", "footer", "nav", "select", "option", "textarea", "button", "form"))
+_NOT_THE_PAGE = frozenset(("aside", "footer", "nav", "select", "option", "textarea", "button"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +102,7 @@ def visible_dates(
 
 def _score_of_line(line: str, said: str | None) -> float:
     length = len(line.strip())
-    score = 1.0 if length < _SHORT_LINE else -1.5
+    score = 1.0 if length < _SHORT_LINE and not _CLAUSE_END.search(line) else -2.5
     return score + 0.5 * (length < _BARE_LINE) + {"published": 3.0, "other": -4.0}.get(said or "", 0.0)
 
 
@@ -145,13 +147,15 @@ class _Surroundings:
         return 1.5 * hinted + self._standing(element) + self._nearness(element)
 
     def _standing(self, element: etree._Element | None) -> float:
-        """What an element and those around it say, up to the first that is not the main text."""
-        if element is None or element.tag in ("body", "html"):
+        """What an element and those around it say, up to the first that is not the main text or also holds the heading."""
+        if element is None or element in self._steps_up or element.tag == "body":
             return 0.0
         if element not in self._inherited:
             tag, names = element.tag, f"{element.get('class') or ''} {element.get('id') or ''}"
             score = 3.0 * ("datePublished" in (element.get("itemprop") or ""))
-            if tag in _NOT_THE_PAGE or _OTHER_HINT.search(names):
+            if tag in _NOT_THE_PAGE or _COMMENT_HINT.search(names):
+                score -= 5.0
+            elif _OTHER_HINT.search(names):
                 score -= 3.0
             else:
                 score += {"a": -1.5, "li": -1.0}.get(tag, 0.0)
@@ -161,14 +165,13 @@ class _Surroundings:
         return self._inherited[element]
 
     def _nearness(self, element: etree._Element) -> float:
-        """Up to 2.5 for standing right behind the heading, less for farther away or before it."""
+        """Up to 2.5 for standing right behind the heading; less for each level and each element between, and before it."""
         below: etree._Element | None = None
         for steps, ancestor in enumerate([element, *element.iterancestors()]):
             if ancestor in self._steps_up:
                 steps_up = self._steps_up[ancestor]
-                is_before = bool(steps and steps_up) and ancestor.index(below) < ancestor.index(
-                    self._path[steps_up - 1]
-                )
-                return max(0.0, 2.5 - 0.25 * max(0, steps + steps_up - 2)) - 0.75 * is_before
+                behind = ancestor.index(below) - ancestor.index(self._path[steps_up - 1]) if steps and steps_up else 1
+                far = 0.25 * max(0, steps + steps_up - 2) + 0.1 * max(0, abs(behind) - 1)
+                return max(0.0, 2.5 - far) - 0.75 * (behind < 0)
             below = ancestor
         return 0.0
