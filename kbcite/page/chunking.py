@@ -13,10 +13,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from kbcite.block_id import block_id
-from kbcite.page.cutting import Boundary, Sizes, Unit, cut_run, make_unit
+from kbcite.page.cutting import AIM_FILL, Boundary, Sizes, Unit, cut_run, make_unit, overlap_start
 from kbcite.page.outline import Section, build_sections
 from kbcite.page.units import split_units
 from kbcite.records import Block, Occurrence
@@ -52,14 +52,10 @@ def chunk_document(
     the chains.
     Empty for a text without words, or with headings only.
     """
-    sizes = Sizes(min_words, max_words)
     root = build_sections(text)
-    with_body = [section for section in root.walk() if section.parts]
-    if len(with_body) == 1 and overlap_words:
-        drafts = _pack(text, root, sizes, overlap_words)
-    else:
-        drafts = _pack(text, root, sizes, 0)
-    drafts = _join_bare_headings(drafts)
+    is_divided = sum(bool(section.parts) for section in root.walk()) > 1
+    sizes = Sizes(min_words, max_words, overlap_words=0 if is_divided else overlap_words)
+    drafts = _join_bare_headings(_pack(text, root, sizes))
     blocks: list[tuple[Block, Occurrence]] = []
     for draft in drafts:
         piece = text[draft.start : draft.end]
@@ -83,19 +79,19 @@ def _folded(title: str) -> str:
 # ---------------------------------------------------------------- sections
 
 
-def _pack(text: str, section: Section, sizes: Sizes, overlap_words: int) -> list[_Draft]:
+def _pack(text: str, section: Section, sizes: Sizes) -> list[_Draft]:
     """The blocks of a section and everything below it."""
-    own = _own_drafts(text, section, sizes, overlap_words)
+    own = _own_drafts(text, section, sizes)
     if not section.children:
         return own
-    drafts = [own, *(_pack(text, child, sizes, overlap_words) for child in section.children)]
+    drafts = [own, *(_pack(text, child, sizes) for child in section.children)]
     flat = [draft for group in drafts for draft in group]
     if flat and not _is_large(flat, sizes):
         return [_join(flat)]
     return _attach_tiny(_join_small(text, drafts, sizes), sizes)
 
 
-def _own_drafts(text: str, section: Section, sizes: Sizes, overlap_words: int) -> list[_Draft]:
+def _own_drafts(text: str, section: Section, sizes: Sizes) -> list[_Draft]:
     heading = section.heading
     if not section.parts:
         if heading is None:
@@ -104,14 +100,10 @@ def _own_drafts(text: str, section: Section, sizes: Sizes, overlap_words: int) -
         return [_Draft(unit.start, unit.end, section.chain, unit.words, unit.tokens, has_body=False)]
     parts = [heading, *section.parts] if heading else section.parts
     units = split_units(text, parts, sizes)
-    room = sizes
-    if overlap_words:
-        share = overlap_words / sizes.max_words
-        room = replace(sizes, max_words=sizes.max_words * (1 - share), window=sizes.window * (1 - share))
     drafts: list[_Draft] = []
-    for first, last in cut_run(text, units, room):
-        if overlap_words and drafts:
-            first = _overlap_start(units, first, drafts[-1].start, overlap_words)
+    for first, last in cut_run(text, units, sizes.without_overlap()):
+        if drafts:
+            first = overlap_start(units, first, drafts[-1].start, sizes)
         group = units[first:last]
         drafts.append(
             _Draft(
@@ -124,20 +116,6 @@ def _own_drafts(text: str, section: Section, sizes: Sizes, overlap_words: int) -
             )
         )
     return drafts
-
-
-def _overlap_start(units: Sequence[Unit], first: int, previous_start: int, overlap_words: int) -> int:
-    """Index of the earliest unit before `first` from which the sentences up to it have at most `overlap_words`."""
-    left = overlap_words
-    while (
-        first > 0
-        and Boundary.LINE not in (units[first].boundary, units[first - 1].boundary)
-        and units[first - 1].start > previous_start
-        and units[first - 1].words <= left
-    ):
-        first -= 1
-        left -= units[first].words
-    return first
 
 
 def _is_large(drafts: Iterable[_Draft], sizes: Sizes) -> bool:
@@ -175,7 +153,7 @@ def _join_small(text: str, groups: Sequence[Sequence[_Draft]], sizes: Sizes) -> 
             continue
         if run:
             units = [Unit(draft.start, draft.end, Boundary.PART, draft.words, draft.tokens) for draft in run]
-            joined.extend(_join(run[first:last]) for first, last in cut_run(text, units, sizes.scaled(0.5)))
+            joined.extend(_join(run[first:last]) for first, last in cut_run(text, units, sizes.scaled(AIM_FILL)))
             run = []
         joined.extend(group)
     return joined

@@ -82,8 +82,9 @@ def test_blocks_of_a_long_text_fit_the_window_and_reach_the_aim(language: str) -
     text = "## One\n\n" + "\n\n".join(paragraph(rng, rng.randint(80, 900), language) for _ in range(60))
     blocks = chunk_document(text)
     check_invariants(text, blocks, overlap=True)
-    assert all(block.words <= 512 and estimate_tokens(block.text) <= 490 for block, _ in blocks)
-    assert sum(block.words >= 180 for block, _ in blocks) >= 0.8 * len(blocks)
+    assert all(block.words <= 512 and estimate_tokens(block.text) <= 480 for block, _ in blocks)
+    assert sum(block.words >= 128 for block, _ in blocks) >= 0.9 * len(blocks)
+    assert sum(block.words for block, _ in blocks) >= 220 * len(blocks)
 
 
 @pytest.mark.parametrize("text", ["", "\n\n", "# Only a heading", "## A\n\n### B\n", "---\n\n***", "……\n\n。"])
@@ -279,13 +280,13 @@ def test_the_same_section_twice_is_one_block_with_two_occurrences() -> None:
     assert blocks[0][1] != blocks[2][1]
 
 
-@pytest.mark.parametrize("headed", [True, False])
+@pytest.mark.parametrize("heading", ["", "## First\n\nA line.\n\n## Second\n\n"], ids=["overlap", "headed"])
 @pytest.mark.parametrize("language", ["zh", "en"])
-def test_an_edit_of_one_paragraph_changes_at_most_two_blocks(language: str, headed: bool) -> None:
+def test_an_edit_of_one_paragraph_changes_one_or_two_blocks(language: str, heading: str) -> None:
     changed: list[int] = []
-    for seed in range(25):
+    for seed in range(12):
         rng = random.Random(seed)
-        paragraphs = [paragraph(rng, rng.randint(80, 500), language) for _ in range(60)]
+        paragraphs = [paragraph(rng, rng.randint(80, 500), language) for _ in range(40)]
         edited = paragraphs.copy()
         place = rng.randrange(len(edited))
         edited[place] = rng.choice(
@@ -293,14 +294,14 @@ def test_an_edit_of_one_paragraph_changes_at_most_two_blocks(language: str, head
                 edited[place] + sentence(rng, language),
                 sentence(rng, language),
                 edited[place] + "\n\n" + paragraph(rng, 200, language),
-                edited[place].replace("1", "2"),
+                edited[place].replace("1", "2") + sentence(rng, language),
             ]
         )
-        heading = "## H\n\n" if headed else ""
         before = {b.id for b, _ in chunk_document(heading + "\n\n".join(paragraphs))}
         after = {b.id for b, _ in chunk_document(heading + "\n\n".join(edited))}
         changed.append(len(after - before))
-    assert sorted(changed)[len(changed) * 3 // 4] <= 2
+    assert sum(count <= 2 for count in changed) >= 9
+    assert min(changed) >= 1
     assert max(changed) <= 4
 
 
@@ -328,7 +329,7 @@ MARKDOWN = st.lists(
 ).map("\n".join)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(MARKDOWN)
 def test_blocks_of_any_text_are_in_order_and_hold_everything(text: str) -> None:
     blocks = chunk_document(text, overlap_words=0)
