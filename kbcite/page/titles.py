@@ -80,14 +80,10 @@ def _without_site(title: str, sites: set[str]) -> str:
     pieces = _pieces(title)
     while len(pieces) > 1:
         first, last = (title[slice(*piece)] for piece in (pieces[0], pieces[-1]))
-        if _names_site(fold(last), sites):
+        if _names_site(fold(last), sites) or _is_suffix(title, pieces):
             pieces = pieces[:-1]
         elif _names_site(fold(first), sites):
             pieces = pieces[1:]
-        elif len(last) < len(title) / 2 and _ENGLISH_SITE_WORD.search(last):
-            pieces = pieces[:-1]
-        elif len(first) > 4 and _CJK.search(first) and _is_chinese_suffix(title, pieces):
-            pieces = pieces[:-1]
         else:
             break
     return title[pieces[0][0] : pieces[-1][1]].strip() if pieces else title
@@ -102,12 +98,14 @@ def _names_site(piece: str, sites: set[str]) -> bool:
     )
 
 
-def _is_chinese_suffix(title: str, pieces: Sequence[tuple[int, int]]) -> bool:
-    """True for a short last piece that is joined by `_`, ends in a word such as 网 or 频道, or is a channel before one."""
-    last = title[slice(*pieces[-1])]
-    joint, behind = title[pieces[-2][1] : pieces[-1][0]], title[pieces[-1][1] :]
-    if len(last) > _LONGEST_SITE_NAME:
+def _is_suffix(title: str, pieces: Sequence[tuple[int, int]]) -> bool:
+    """True if the last piece must be a site or a channel by its form: `… | Some Blog`, `…_频道`, `… - 某某网`, `… - 频道 - 某某网`."""
+    first, last = (title[slice(*piece)] for piece in (pieces[0], pieces[-1]))
+    if _ENGLISH_SITE_WORD.search(last):
+        return len(last) < len(title) / 2
+    if len(first) <= 4 or len(last) > _LONGEST_SITE_NAME or not _CJK.search(first):
         return False
+    joint, behind = title[pieces[-2][1] : pieces[-1][0]], title[pieces[-1][1] :]
     return "_" in joint or bool(_SITE_WORD.search(last)) or (len(last) <= 6 and bool(_SITE_WORD.search(behind)))
 
 
