@@ -165,7 +165,7 @@ def _attach_tiny(drafts: Sequence[_Draft], sizes: Sizes) -> list[_Draft]:
     i = 0
     while i < len(left):
         draft = left[i]
-        if draft.words < sizes.tiny_words and draft.has_body:
+        if sizes.is_tiny(draft.words, draft.tokens) and draft.has_body:
             near = [j for j in (i - 1, i + 1) if 0 <= j < len(left) and left[j].has_body]
             near = [j for j in near if sizes.fill(draft.words + left[j].words, draft.tokens + left[j].tokens) <= 1]
             if near:

@@ -15,6 +15,8 @@ from kbcite.sentences import split_sentences
 
 _MAX_CONTEXT_CHARS = 200
 _MAX_LABEL_CHARS = 60
+_MAX_LABELS = 3
+"""That many short lines before a text belong to it: a number, a headline, a second headline."""
 _STOPS = tuple("。.!！?？…；;，,")
 _CLAUSE = re.compile(r"[^\s；;，,、]*[；;，,、]+|[^\s；;，,、]+")
 _MAX_CLAUSE_CHARS = 500
@@ -26,6 +28,7 @@ _Piece = tuple[int, int, Boundary, str]
 def split_units(text: str, parts: Sequence[Part], sizes: Sizes) -> list[Unit]:
     """The units of the parts of one section, in order."""
     units: list[Unit] = []
+    labels = [_is_label(text, part) for part in parts]
     term = ""
     for n, part in enumerate(parts):
         before = parts[n - 1] if n else None
@@ -34,7 +37,7 @@ def split_units(text: str, parts: Sequence[Part], sizes: Sizes) -> list[Unit]:
         pieces = _pieces(text, part, before, term)
         if pieces and _is_definition(text, part):
             term = pieces[-1][3]
-        first = Boundary.GLUE if before and _announces(text, before, part) else Boundary.ITEM if term else Boundary.PART
+        first = _boundary_before(text, parts, n, labels, is_indented=bool(term))
         for k, (start, end, boundary, context) in enumerate(pieces):
             unit = make_unit(text, start, end, boundary if k else first, context)
             units.extend(_clauses(text, unit) if sizes.fill(unit.words, unit.tokens) > 2 else (unit,))
@@ -56,16 +59,27 @@ def _pieces(text: str, part: Part, before: Part | None, term: str) -> list[_Piec
     return _sentences(text, part.start, part.end, Boundary.PART, term)
 
 
-def _announces(text: str, before: Part, part: Part) -> bool:
-    """Whether a part would hang in the air without the one before: a heading, a line with a colon, a label like `Note`."""
-    if before.kind is PartKind.HEADING:
-        return True
-    if before.kind is not PartKind.PARAGRAPH:
-        return False
-    return _last_line(text, before).endswith((":", "：")) or (_is_label(text, before) and not _is_label(text, part))
+def _boundary_before(text: str, parts: Sequence[Part], n: int, labels: Sequence[bool], is_indented: bool) -> Boundary:
+    if n and (parts[n - 1].kind is PartKind.HEADING or _ends_in_colon(text, parts[n - 1])):
+        return Boundary.GLUE
+    if n and labels[n - 1] and _is_label_of_text(labels, n - 1):
+        return Boundary.GLUE
+    if labels[n] and _is_label_of_text(labels, n):
+        return Boundary.LABEL
+    return Boundary.ITEM if is_indented else Boundary.PART
+
+
+def _is_label_of_text(labels: Sequence[bool], n: int) -> bool:
+    """Whether text follows a label, or other labels and then text; a long row of short lines is no row of labels."""
+    return False in labels[n + 1 : n + 1 + _MAX_LABELS]
+
+
+def _ends_in_colon(text: str, part: Part) -> bool:
+    return part.kind is PartKind.PARAGRAPH and text[part.start : part.end].rstrip("*_ ").endswith((":", "："))
 
 
 def _is_label(text: str, part: Part) -> bool:
+    """Whether a part looks like a heading that is not marked up as one: `Note`, `第一次法文创作`."""
     line = text[part.start : part.end]
     return (
         part.kind is PartKind.PARAGRAPH
@@ -73,10 +87,6 @@ def _is_label(text: str, part: Part) -> bool:
         and "\n" not in line
         and not line.endswith(_STOPS)
     )
-
-
-def _last_line(text: str, part: Part) -> str:
-    return text[part.start : part.end].rsplit("\n", 1)[-1].rstrip("*_ ")
 
 
 def _announcement(text: str, before: Part | None) -> str:

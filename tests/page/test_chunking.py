@@ -232,6 +232,16 @@ def test_a_label_stays_with_what_it_announces() -> None:
     assert not any(piece.endswith("提示 增量更新") for piece in texts(chunk_document(text)))
 
 
+def test_a_page_is_cut_before_short_lines_that_look_like_headings() -> None:
+    rng = random.Random(19)
+    stories = [
+        f"骗局之{i}\n\n第{i}个骗局的真相\n\n" + "\n\n".join(paragraph(rng, 120) for _ in range(4)) for i in range(6)
+    ]
+    blocks = chunk_document("\n\n".join(stories))
+    assert sum(piece.startswith("骗局之") for piece in texts(blocks)) >= 5
+    assert not any(re.search("(骗局之.|真相)$", piece) for piece in texts(blocks))
+
+
 def test_a_list_stays_with_the_line_that_announces_it() -> None:
     rng = random.Random(12)
     announced = "需要以下文件：\n\n" + "\n".join(f"- {sentence(rng)}" for _ in range(6))
