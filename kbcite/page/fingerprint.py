@@ -35,7 +35,8 @@ _COUNTERS = re.compile(
     re.IGNORECASE,
 )
 _AGE = re.compile(
-    r"(?:\d+|几)\s*(?:秒钟?|分钟|个?小时|天|日|周|个?星期|个?月|年)(?:之?前|以前)|刚刚"
+    r"(?:\d+|几)\s*(?:秒钟?|分钟|个?小时|天|日|周|个?星期|个?月|年)(?:之?前|以前)(?![往后端])"
+    rf"|(?<![{CJK}])刚刚(?![{CJK}])"
     r"|\b(?:\d+|an?|a few|few)\s+(?:sec(?:ond)?|min(?:ute)?|hour|hr|day|week|month|year)s?\s+ago\b|\bjust now\b",
     re.IGNORECASE,
 )
