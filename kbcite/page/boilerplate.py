@@ -8,13 +8,10 @@ from __future__ import annotations
 
 import re
 
-from kbcite.page.regions import COMMENT_WORDS, FURNITURE_WORDS, HEADINGS, Region
+from kbcite.page.regions import COMMENT_WORDS, CONSENT_WORDS, FURNITURE_WORDS, HEADINGS, SIDE_WORDS, Region
 
 _CUT_TAGS = frozenset("aside footer form menu address".split())
 _PROTECTED_TAGS = frozenset("pre table tbody tr td blockquote h1 h2 h3 h4 p".split())
-_MOST_FURNITURE = 0.6
-_MOST_NAMED = 0.3
-"""Share of the page's weight that a word may name and still be believed."""
 _ARTICLE_CHARS = 250
 _NOISE = re.compile(
     r"^\W*(?:相关阅读|推荐阅读|热门文章|延伸阅读|相关文章|相关新闻|相关推荐|猜你喜欢|广告|热门推荐|为你推荐|相关链接|精彩推荐|上一篇|下一篇|"
@@ -25,56 +22,70 @@ _NOISE = re.compile(
 
 
 def cut_named(page: Region, unit: float, is_forum: bool) -> None:
-    """Marks the regions that their tag, class or id gives away.
+    """Marks the regions that their tag, class or id gives away, the surest names first.
 
-    A word that names much of the page's text is no evidence on this page: some sites call their posts comments, or their
+    A word that names much of what is left of the page is no evidence there: some sites call their posts comments, or their
     article a widget. Comments are the text of a forum, and of a page that has little else.
     """
-    totals: dict[str, float] = {}
-    _add_up(page, frozenset(), totals)
-    trusted = {
-        word
-        for word, weight in totals.items()
-        if weight <= (_MOST_FURNITURE if word in FURNITURE_WORDS else _MOST_NAMED) * page.weight
-    }
-    trusted -= COMMENT_WORDS | {"header"}
     comments: list[Region] = []
-    _cut_below(page, trusted, comments)
+    for words, most in ((CONSENT_WORDS, 0.97), (FURNITURE_WORDS, 0.6), (_CUT_TAGS | SIDE_WORDS, 0.3)):
+        totals: dict[str, float] = {}
+        _name_totals(page, frozenset(), words, totals)
+        trusted = {word for word, weight in totals.items() if weight <= most * page.weight}
+        _cut_below(page, trusted)
+        page.add_up()
+    _cut_headers(page)
+    _list_comments(page, comments)
     for region in comments:
         region.cut = "comments"
     page.add_up()
     if is_forum or page.weight < _ARTICLE_CHARS * unit:
         for region in comments:
             region.cut = ""
-            _cut_below(region, trusted, [])
         page.add_up()
 
 
-def _add_up(region: Region, seen: frozenset[str], totals: dict[str, float]) -> None:
-    """Adds the weight of the outermost regions that each word names; tags count as words."""
+def _name_totals(region: Region, seen: frozenset[str], words: frozenset[str], totals: dict[str, float]) -> None:
+    """Adds the weight of the outermost regions that each of the words names; tags count as words."""
     for child in region.children:
-        words = child.names
-        if child.tag in _CUT_TAGS:
-            words = words | {child.tag}
-        new = words - seen
+        if child.cut:
+            continue
+        new = (words & (child.names | {child.tag})) - seen
         for word in new:
             totals[word] = totals.get(word, 0.0) + child.weight
-        _add_up(child, seen | new, totals)
+        _name_totals(child, seen | new if new else seen, words, totals)
 
 
-def _cut_below(region: Region, trusted: set[str], comments: list[Region]) -> None:
-    """Cuts the outermost regions with a trusted name; comments are listed, not cut."""
+def _cut_below(region: Region, trusted: set[str]) -> None:
+    """Cuts the outermost regions with a trusted name."""
     for child in region.children:
-        if child.tag in _PROTECTED_TAGS:
+        if child.cut or child.tag in _PROTECTED_TAGS:
             continue
         if child.tag in trusted or not trusted.isdisjoint(child.names):
             child.cut = "named"
-        elif (child.tag == "header" or "header" in child.names) and not child.titles and not child.prose:
-            child.cut = "header"
-        elif not COMMENT_WORDS.isdisjoint(child.names):
-            comments.append(child)
         else:
-            _cut_below(child, trusted, comments)
+            _cut_below(child, trusted)
+
+
+def _cut_headers(region: Region) -> None:
+    """Cuts headers without a title: the page's, not the article's."""
+    for child in region.children:
+        if child.cut or child.tag in _PROTECTED_TAGS:
+            continue
+        if (child.tag == "header" or "header" in child.names) and not child.titles and not child.prose:
+            child.cut = "header"
+        else:
+            _cut_headers(child)
+
+
+def _list_comments(region: Region, found: list[Region]) -> None:
+    for child in region.children:
+        if child.cut or child.tag in _PROTECTED_TAGS:
+            continue
+        if not COMMENT_WORDS.isdisjoint(child.names):
+            found.append(child)
+        else:
+            _list_comments(child, found)
 
 
 def cut_inside(region: Region, unit: float, index_chars: float = 0.0) -> None:
@@ -105,7 +116,7 @@ def _looks_like(region: Region, unit: float, index_chars: float) -> str:
             return "links"
         return ""
     if density > 0.6 and region.prose < 100 * unit and region.tag not in ("p", "td", "tr", "tbody", "dd"):
-        return "links"
+        return "" if _is_written_list(region) else "links"
     if (
         region.chars < 2000 * unit
         and region.tag in ("div", "section", "ul", "p")
@@ -114,3 +125,17 @@ def _looks_like(region: Region, unit: float, index_chars: float) -> str:
     ):
         return "noise words"
     return ""
+
+
+def _is_written_list(region: Region) -> bool:
+    """True for a list of links that an author put among paragraphs: sources, further reading."""
+    if region.tag == "li":
+        return region.parent is not None and _is_written_list(region.parent)
+    if (
+        region.tag not in ("ul", "ol")
+        or region.element.get("class")
+        or region.element.get("id")
+        or region.parent is None
+    ):
+        return False
+    return any(sibling.tag in ("p", "pre") and sibling.own_prose for sibling in region.parent.children)

@@ -19,10 +19,13 @@ from kbcite.page.source_spans import locate
 from kbcite.records import Cut, MainContent
 from kbcite.words import CJK
 
-_STRIPPED = (
-    "script style template svg iframe button select option input textarea object embed canvas video audio link meta map "
-    "nav datalist progress".split()
+_UNSEEN = (
+    "script style template svg iframe option input embed canvas video audio link meta map datalist progress".split()
 )
+_CONTROLS = "button select textarea object nav".split()
+_CONTROL_CHARS = 300
+"""A control with more text than this was never closed, or is misused, and holds the page instead."""
+_NAV_LINKS = 0.4
 _CJK_CHARACTER = re.compile(f"[{CJK}]")
 _CHINESE_UNIT = 0.4
 """A Chinese character says as much as two and a half Latin letters."""
@@ -33,9 +36,8 @@ _HIDING_STYLE = re.compile(r"(?:display\s*:\s*none|visibility\s*:\s*hidden)", re
 _REVEALED = re.compile(
     r"\b(?:accordion|collaps(?:e|ed|ible)|tab-?pane|tab-?panel|tab-?content|faq|expandable)", re.IGNORECASE
 )
-_MOST_HIDDEN = 0.4
-_SHOWN_CHARS = 1500
-"""An element with this share of the body's text, where no more than this is left beside it, is shown by a script."""
+_SHOWN_CHARS = 600
+"""Where no more than this is left beside more that is hidden, a script shows the hidden text."""
 _FORUM_WORD = re.compile(
     r"(?<![a-z])(?:forums?|threads?|topics?|bbs|discussions?|discuss|questions?|answers?|qa|bbpress|community|viewtopic|showthread)(?![a-z])",
     re.IGNORECASE,
@@ -52,6 +54,7 @@ _MOUNT_POINTS = frozenset("root app main react-root __next __nuxt __layout app-r
 _LEAVES = frozenset("p li pre ul ol table blockquote dl".split())
 _MOST = 0.75
 _BODY_FACTOR = 3.0
+_TWIN_PROSE = 20
 _CUT_TEXT_CHARS = 200
 
 
@@ -88,7 +91,7 @@ def explain(root: etree._Element, source: str, url: str = "") -> tuple[Cut, ...]
     """What `extract` leaves out of a page, in the order of the page. The tree is used up."""
     cuts = [
         _cut_of(element, f"tag {element.tag}")
-        for element in root.iter("nav", "button", "select", "noscript")
+        for element in root.iter(*_CONTROLS, "noscript")
         if "".join(element.itertext()).strip()
     ]
     selection = _select(root, source, url)
@@ -137,11 +140,11 @@ def _select(root: etree._Element, source: str, url: str) -> _Selection | NoConte
     if not page.chars:
         return NoContent("no_text")
     cut_named(page, unit, _is_forum(url, body, source))
-    main = _heaviest(page)
+    main = _heaviest(page, unit)
     is_index = main.prose < _INDEX_PROSE * unit and (page.link_density > 0.5 or page.prose < 0.15 * page.chars)
     if is_index:
         page.weigh_links()
-        main = _heaviest(page)
+        main = _heaviest(page, unit)
     cut_inside(main, unit, _INDEX_CHARS * main.chars if is_index else 0.0)
     return _Selection(page, main)
 
@@ -166,29 +169,45 @@ def _unit_of(text: str) -> float:
 
 def _strip(root: etree._Element, body: etree._Element) -> None:
     """Takes out of the tree what no reader sees or reads."""
-    etree.strip_elements(root, *_STRIPPED, with_tail=False)
+    etree.strip_elements(root, *_UNSEEN, with_tail=False)
     _settle_noscript(body)
-    candidates = _maybe_hidden(body)
-    if candidates:
-        length = len("".join(body.itertext()))
-        for element in candidates:
-            if _is_hidden(element, length):
-                _remove(element)
+    for element in list(body.iter(*_CONTROLS)):
+        if _holds_text(element):
+            element.tag = "div"
+        else:
+            _remove(element)
+    hidden = [element for element in _maybe_hidden(body) if _is_hidden(element)]
+    if hidden:
+        hidden_chars = sum(_length(element) for element in hidden)
+        if hidden_chars > _length(body) - hidden_chars < _SHOWN_CHARS:
+            return  # a script shows all of it when it has loaded
+        for element in hidden:
+            _remove(element)
 
 
-def _is_hidden(element: etree._Element, body_length: int) -> bool:
+def _length(element: etree._Element) -> int:
+    return len("".join("".join(element.itertext(with_tail=False)).split()))
+
+
+def _holds_text(control: etree._Element) -> bool:
+    length = _length(control)
+    if length <= _CONTROL_CHARS:
+        return False
+    if control.tag != "nav":
+        return True
+    return sum(map(_length, control.iter("a"))) < _NAV_LINKS * length
+
+
+def _is_hidden(element: etree._Element) -> bool:
     """True for an element that no reader gets to see; not for what a click reveals, nor for hidden code samples."""
     style = element.get("style")
     by_style = element.get("hidden") is not None or (style is not None and _HIDING_STYLE.search(style) is not None)
-    if not by_style and element.get("aria-hidden") != "true":
+    if not by_style and (element.get("aria-hidden") != "true" or element.tag == "a"):
         return False
     if element.get("role") in ("tabpanel", "region") or _REVEALED.search(element.get("class", "")):
         return False
-    length = len("".join(element.itertext(with_tail=False)))
-    if length > _MOST_HIDDEN * body_length and body_length - length < _SHOWN_CHARS:
-        return False
-    code = sum(len("".join(pre.itertext(with_tail=False))) for pre in element.iter("pre"))
-    return code <= 0.5 * length
+    code = sum(map(_length, element.iter("pre")))
+    return code == 0 or code <= 0.5 * _length(element)
 
 
 def _settle_noscript(body: etree._Element) -> None:
@@ -224,7 +243,7 @@ def _is_forum(url: str, body: etree._Element, source: str) -> bool:
     return "DiscussionForumPosting" in source or "QAPage" in source or _FORUM_WORD.search(names) is not None
 
 
-def _heaviest(page: Region) -> Region:
+def _heaviest(page: Region, unit: float) -> Region:
     """The smallest region that holds most of the page's weight."""
     pulls: dict[Region, float] = {}
 
@@ -243,7 +262,21 @@ def _heaviest(page: Region) -> Region:
     while main.children:
         best = max(main.children, key=lambda child: pulls.get(child, 0.0))
         whole = pulls[main] / (_BODY_FACTOR if main.is_body else 1.0)
-        if best not in pulls or pulls[best] < _MOST * whole or best.tag in _LEAVES:
+        if best not in pulls or pulls[best] < _MOST * whole or best.tag in _LEAVES or _has_twin(best, main, unit):
             break
         main = best
     return main
+
+
+def _has_twin(region: Region, parent: Region, unit: float) -> bool:
+    """True where a sibling of the same tag and class holds text too: they are sections of one text."""
+    name = region.element.get("class")
+    return any(
+        other is not region
+        and not other.cut
+        and other.tag == region.tag
+        and other.prose > _TWIN_PROSE * unit
+        and other.link_density < 0.3
+        and other.element.get("class") == name
+        for other in parent.children
+    )

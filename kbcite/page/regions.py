@@ -28,22 +28,27 @@ COMMENT_WORDS = frozenset(
     "comment comments commentlist commentary disqus reply replies respond review reviews discussion discussions pinglun".split()
 )
 FURNITURE_WORDS = frozenset(
-    "ads advertisement adsense breadcrumb breadcrumbs colophon consent cookie cookies copyright crumb crumbs foot footer gdpr "
-    "login masthead menu menus modal nav navbar navigation newsletter onetrust pager pagination popup qrcode "
+    "ads advertisement adsense breadcrumb breadcrumbs colophon copyright crumb crumbs foot footer "
+    "login masthead menu menus modal nav navbar navigation newsletter pager pagination popup qrcode "
     "signup sitemap submenu subnav subscribe subscription topbar".split()
 )
 """Words that name what is around the text on every site."""
 SIDE_WORDS = frozenset(
     "ad advert advertising affiliate aside author authors avatar banner bio branding byline categories commentform controls credits "
-    "dialog disclaimer drawer dropdown flyout follow header honeypot hot label latest legal links logo marketing mega meta metadata "
+    "dialog disclaimer drawer dropdown flyout follow honeypot hot label latest legal links logo marketing mega meta metadata "
     "most noprint overlay pop popover popular prev previous print privacy promo rank ranking reactions recent recommend "
     "recommendation recommendations recommended related relate rss search share sharedaddy sharing sidebar side signature similar "
     "social sponsor sponsored tag tagcloud tags teaser textwidget thumbs toc toolbar toolbox tooltip trending tuijian vcard "
     "widget widgets xiangguan".split()
 )
 """Words that mostly name what stands beside the text, but that some sites give to the text."""
-NAMING_WORDS = COMMENT_WORDS | FURNITURE_WORDS | SIDE_WORDS
+CONSENT_WORDS = frozenset("cookie cookies consent gdpr onetrust".split())
+NAMING_WORDS = CONSENT_WORDS | COMMENT_WORDS | frozenset(("header",)) | FURNITURE_WORDS | SIDE_WORDS
 NO_WORDS: frozenset[str] = frozenset()
+
+
+TEASER = 0.4
+"""What text behind a heading that is a link weighs: it announces another page."""
 
 
 class Region:
@@ -76,6 +81,8 @@ class Region:
         self.own_prose = 0
         """Characters, where they read as running text or are code; else 0."""
         self.own_weight = 0.0
+        self.chars = self.links = self.link_count = self.images = self.prose = self.titles = 0
+        self.weight = 0.0
 
     @property
     def link_density(self) -> float:
@@ -122,6 +129,8 @@ def measure(body: etree._Element, unit: float) -> Region:
     hints: dict[str, tuple[bool, frozenset[str]]] = {}
     prose_chars = 60 * unit
     label_chars = 20 * unit
+    teaser_chars = 400 * unit
+    teased = 0.0
 
     def visit(element: etree._Element, region: Region, in_link: bool) -> None:
         """Adds the inline content of `element` to `region` and the regions below it to its children."""
@@ -165,6 +174,7 @@ def measure(body: etree._Element, unit: float) -> Region:
 
     def close(region: Region) -> None:
         """Weighs the text of a region whose children are complete."""
+        nonlocal teased
         own = region.own_chars - region.own_links
         weight = 0.2 * own
         if region.tag == "pre":
@@ -175,6 +185,11 @@ def measure(body: etree._Element, unit: float) -> Region:
         elif own >= prose_chars or (region.own_marks and own >= label_chars):
             region.own_prose = own
             weight = own
+        if region.tag in HEADINGS and region.own_chars and region.tag != "h1":
+            teased = teaser_chars if region.own_links > 0.8 * region.own_chars else 0.0
+        elif teased > 0 and region.own_prose:
+            teased -= own
+            weight *= TEASER
         region.own_weight = weight + 0.05 * region.own_links
         region.sum_children()
 
