@@ -58,17 +58,19 @@ class Frontier:
 
     # ------------------------------------------------------------ passes
 
-    def begin_pass(self, source: str, now: str) -> bool:
+    def begin_pass(self, source: str, now: str, *, keep: bool = False) -> bool:
         """Make a source ready for crawling; True if an unfinished pass goes on.
 
         What a killed run had in flight is queued again. A new pass queues everything known once more, save what waits for
-        a later time.
+        a later time; with `keep` it leaves what was settled as it is.
         """
         row = self._sql.execute("SELECT ended_at FROM crawl_passes WHERE source = ?", (source,)).fetchone()
         if row is not None and row[0] is None:
             self.release(source)
             return True
         self._sql.execute("INSERT OR REPLACE INTO crawl_passes VALUES(?, ?, NULL)", (source, now))
+        if keep:
+            return False
         self._sql.execute(
             "UPDATE frontier SET state = 'queued', reason = '', detail = '', tries = 0 WHERE source = ?", (source,)
         )
@@ -121,11 +123,21 @@ class Frontier:
         one = f"SELECT {_COLUMNS} FROM frontier WHERE id = ?"
         return [_row(self._sql.execute(one, key).fetchone()) for key in keys]
 
-    def settle(self, url_key: str, state: UrlState, now: str, reason: str = "", detail: str = "") -> None:
+    def requeue(self, url_key: str) -> None:
+        """Put a URL back into the queue, whatever became of it."""
+        self._sql.execute(
+            "UPDATE frontier SET state = 'queued', reason = '', detail = '', not_before = '', depth = 0 WHERE url_key = ?",
+            (url_key,),
+        )
+
+    def settle(
+        self, url_key: str, state: UrlState, now: str, reason: str = "", detail: str = "", tries: int = 1
+    ) -> None:
         """Record what became of a URL."""
         self._sql.execute(
-            "UPDATE frontier SET state = ?, reason = ?, detail = ?, updated_at = ?, not_before = '' WHERE url_key = ?",
-            (state, reason, detail, now, url_key),
+            """UPDATE frontier SET state = ?, reason = ?, detail = ?, updated_at = ?, not_before = '', tries = ?
+               WHERE url_key = ?""",
+            (state, reason, detail, now, tries, url_key),
         )
 
     def defer(self, url_key: str, now: str, reason: str, detail: str, not_before: str = "") -> None:
@@ -135,9 +147,6 @@ class Frontier:
                WHERE url_key = ?""",
             (reason, detail, now, not_before, url_key),
         )
-
-    def count_try(self, url_key: str) -> None:
-        self._sql.execute("UPDATE frontier SET tries = tries + 1 WHERE url_key = ?", (url_key,))
 
     def settle_queued(self, source: str, state: UrlState, now: str, reason: str, host: str | None = None) -> int:
         """The same for every URL of a source that still waits, on one host or all; how many they were."""
@@ -170,6 +179,13 @@ class Frontier:
             ).fetchall()
         )
 
+    def count_pages(self, source: str) -> int:
+        """How many pages the source's current pass has brought; other addresses of them are not counted."""
+        (count,) = self._sql.execute(
+            "SELECT count(*) FROM frontier WHERE source = ? AND state = 'done' AND reason = ''", (source,)
+        ).fetchone()
+        return int(count)
+
     # ------------------------------------------------------------ robots.txt
 
     def robots(self) -> dict[str, RobotsCopy]:
@@ -185,4 +201,5 @@ class Frontier:
 
 
 def _row(row: tuple[Any, ...]) -> FrontierRow:
-    return FrontierRow(*row[:5], UrlState(row[5]), *row[6:])
+    url_key, url, source, host, depth, state, *rest = row
+    return FrontierRow(url_key, url, source, host, depth, UrlState(state), *rest)

@@ -192,6 +192,25 @@ class Pages:
             "SELECT at, outcome, status, detail FROM visits WHERE page_id = ? ORDER BY at, rowid", (page_id,)
         ).fetchall()
 
+    def history(self, page_id: int, limit: int = 20) -> list[tuple[str, bool]]:
+        """(time, changed) of the last visits that saw the page, oldest first: what its schedule goes by."""
+        rows = self._sql.execute(
+            """SELECT at, outcome FROM visits WHERE page_id = ? AND outcome IN ('changed', 'unchanged')
+               ORDER BY at DESC, rowid DESC LIMIT ?""",
+            (page_id, limit),
+        ).fetchall()
+        return [(at, outcome == "changed") for at, outcome in reversed(rows)]
+
+    def since_full_fetch(self, page_id: int) -> tuple[int, str | None]:
+        """How many times in a row the server said “not modified”, and when the page last came in full."""
+        (last,) = self._sql.execute(
+            "SELECT max(at) FROM visits WHERE page_id = ? AND status BETWEEN 200 AND 299", (page_id,)
+        ).fetchone()
+        (count,) = self._sql.execute(
+            "SELECT count(*) FROM visits WHERE page_id = ? AND status = 304 AND at > ?", (page_id, last or "")
+        ).fetchone()
+        return int(count), last
+
     def add_alias(self, url_key: str, url: str) -> None:
         """Remember another address of the page at `url`."""
         self._sql.execute(

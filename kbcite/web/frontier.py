@@ -67,6 +67,11 @@ class HostPace:
             self._book(start)
             return start - now
 
+    def sent(self, now: float) -> None:
+        """Note that a request goes out right now, which may be later than it was booked for."""
+        with self._lock:
+            self._next_at = max(self._next_at, now + self._interval_s)
+
     def end(self, now: float, result: FetchedPage | FetchFailure) -> None:
         """Note what came of a request: trouble slows the host down, too much of it closes it."""
         with self._lock:

@@ -23,6 +23,8 @@ class Scope:
                 raise UsageError(f"source {source.url!r} is not an http or https address; mend it in kbcite.toml")
             entries += [(prefix, source) for prefix in source.scope or (folder_of(source.url),)]
             self._excluded[source.url] = [_pattern(text, source.url) for text in source.exclude]
+        private = [split(prefix) for prefix, source in entries if source.allow_private]
+        self._private = {(parts.host, parts.port) for parts in private if parts is not None}
         # The longest prefix first: a source inside another one is meant.
         self._entries = sorted(entries, key=lambda entry: len(entry[0]), reverse=True)
         self.source_of = lru_cache(maxsize=100_000)(self._source_of)
@@ -39,9 +41,9 @@ class Scope:
         return source
 
     def allows_private(self, url: str) -> bool:
-        """Whether the host of a URL may be at a private address."""
-        source = self.source_of(url)
-        return source is not None and source.allow_private
+        """Whether the host of a URL may be at a private address: a host of a source that says so, robots.txt included."""
+        parts = split(url)
+        return parts is not None and (parts.host, parts.port) in self._private
 
     def exclusion(self, url: str, source: SourceSettings) -> str | None:
         """The exclude pattern of the source that matches, as `reason: detail`."""

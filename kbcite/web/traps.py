@@ -23,7 +23,7 @@ _DATE_FIELD = re.compile(
     r"(?:year|yr|y|month|ym|date|day|time|start|end|from|to|since|until|cal\w*)(?:_?date)?", re.IGNORECASE
 )
 _YEAR = re.compile(r"(\d{4})(?!\d{5})")
-_MARKUP_AND_FIGURES = re.compile(r"<[^>]*>|[\d\s]+")
+_PASSING = re.compile(r"<[^>]*>|\s+|\b\d{1,2}:\d\d(?::\d\d)?\b|\b[0-9a-f-]{16,}\b")
 _FIGURES = re.compile(r"\d+")
 _ASSET = re.compile(
     r"\.(?:jpe?g|png|gif|webp|svg|ico|bmp|tiff?|xml|rss|atom|woff2?|ttf|eot|mp[34]|m4[av]|avi|mov|wmv|flv|webm|ogg"
@@ -99,9 +99,9 @@ class TrapMemory:
         return None
 
     def see_body(self, url: str, text: str) -> None:
-        """Remember a page's words under its path pattern."""
+        """Remember a page's text, without markup, clock times and request numbers, under its path pattern."""
         pattern = _path_pattern(url)
-        words = hashlib.blake2b(_MARKUP_AND_FIGURES.sub("", text).encode(errors="replace"), digest_size=8).digest()
+        words = hashlib.blake2b(_PASSING.sub("", text).encode(errors="replace"), digest_size=8).digest()
         last, count = self._bodies.get(pattern, (b"", 0))
         self._bodies[pattern] = (words, count + 1 if words == last else 1)
 

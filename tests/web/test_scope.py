@@ -34,10 +34,11 @@ def test_a_url_outside_is_refused_with_the_command_that_adds_it() -> None:
         SCOPE.require_source("https://other.example/")
 
 
-def test_private_addresses_are_allowed_by_the_covering_source_only() -> None:
-    assert SCOPE.allows_private("https://example.com/docs/api/a")
-    assert not SCOPE.allows_private("https://example.com/docs/a")
-    assert not SCOPE.allows_private("https://other.example/")
+def test_private_addresses_are_allowed_on_the_hosts_of_sources_that_say_so() -> None:
+    scope = Scope((SourceSettings(url="http://wiki.local:8090/space/", allow_private=True), DOCS))
+    assert scope.allows_private("http://wiki.local:8090/robots.txt")
+    assert not scope.allows_private("http://wiki.local/")
+    assert not scope.allows_private("https://example.com/docs/a")
 
 
 def test_an_excluded_url_names_its_pattern() -> None:

@@ -64,9 +64,16 @@ def test_equal_pages_in_a_row_stop_their_pattern() -> None:
     memory = TrapMemory()
     for n in range(MAX_EQUAL_BODIES):
         assert memory.body_trap(f"{HOST}/x/{n}") is None
-        memory.see_body(f"{HOST}/x/{n}", f"<a href='/x/{n}/'>Not  found</a> {n}")
+        memory.see_body(f"{HOST}/x/{n}", f"<a href='/x/{n}/'>Not  found</a> at 12:00:{n:02}")
     assert str(memory.body_trap(f"{HOST}/x/other")).startswith("equal_pages: ")
     assert memory.body_trap(f"{HOST}/y/other") is None
+
+
+def test_pages_that_differ_in_figures_are_different() -> None:
+    memory = TrapMemory()
+    for n in range(2 * MAX_EQUAL_BODIES):
+        memory.see_body(f"{HOST}/rates/{n}", f"<p>The rate was {n}.{n} %")
+    assert memory.body_trap(f"{HOST}/rates/new") is None
 
 
 def test_a_different_page_ends_the_row() -> None:

@@ -1,0 +1,260 @@
+"""Visits in threads, each under the whitelist, robots.txt and the pace of its host.
+
+A `Visitor` makes one visit: before every hop, redirects included, it asks the scope, then the host's robots.txt (fetched under the
+same guard where no copy younger than a day is known), then waits for the host's turn. A `VisitPool` runs many: one queue a host,
+a few threads over all, retries with growing pauses. Both leave the database to their caller.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from collections import defaultdict, deque
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from typing import Generic, Protocol, TypeVar
+
+from kbcite.clock import Clock
+from kbcite.records import FetchedPage, FetchFailure, RobotsCopy
+from kbcite.settings import CrawlSettings
+from kbcite.urls import host_of
+from kbcite.web.fetch import HTML_TYPES
+from kbcite.web.frontier import HostPace, is_trouble, retry_pause_s
+from kbcite.web.robots import MAX_BYTES, Robots, copy_from
+from kbcite.web.scope import Scope
+
+P = TypeVar("P")
+
+INTERRUPTED = "interrupted"
+HOST_CLOSED = "host_closed"
+NOT_FETCHED = frozenset(
+    {"out_of_scope", "excluded", "robots_disallowed", "robots_unreachable", "content_type", INTERRUPTED, HOST_CLOSED}
+)
+"""Reasons that say a page was left out, not that fetching it failed."""
+
+
+class Fetch(Protocol):
+    """What `Fetcher.fetch` is."""
+
+    def __call__(
+        self,
+        url: str,
+        *,
+        is_allowed: Callable[[str], str | None] = ...,
+        etag: str | None = None,
+        last_modified: str | None = None,
+        types: tuple[str, ...] | None = None,
+        cut_at: int | None = None,
+    ) -> FetchedPage | FetchFailure: ...
+
+
+class Visitor:
+    """Makes visits; safe to use from several threads.
+
+    robots: the copies known so far, by host.
+    """
+
+    def __init__(
+        self, fetch: Fetch, scope: Scope, settings: CrawlSettings, robots: dict[str, RobotsCopy], clock: Clock
+    ) -> None:
+        self.stopping = threading.Event()
+        self._fetch = fetch
+        self._scope = scope
+        self._settings = settings
+        self._clock = clock
+        self._copies = dict(robots)
+        self._robots: dict[str, Robots] = {}
+        self._new_copies: queue.SimpleQueue[RobotsCopy] = queue.SimpleQueue()
+        self._paces: dict[str, HostPace] = {}
+        self._lock = threading.Lock()
+        self._robots_locks: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
+
+    def visit(self, url: str, etag: str | None = None, last_modified: str | None = None) -> FetchedPage | FetchFailure:
+        """The answer for a URL whose host's turn has been taken."""
+        has_turn = True
+
+        def is_allowed(hop: str) -> str | None:
+            nonlocal has_turn
+            took, has_turn = has_turn, False
+            return self._refusal(hop, took)
+
+        return self._fetch(url, is_allowed=is_allowed, etag=etag, last_modified=last_modified, types=HTML_TYPES)
+
+    def pace_of(self, url: str) -> HostPace:
+        """The pace of a URL's host."""
+        host = host_of(url)
+        with self._lock:
+            if host not in self._paces:
+                settings = self._settings
+                interval = settings.private_interval_s if self._scope.allows_private(url) else settings.interval_s
+                self._paces[host] = HostPace(interval, settings.jitter, settings.threads)
+            return self._paces[host]
+
+    def new_robots(self) -> list[RobotsCopy]:
+        """The robots.txt copies made since the last call: for the database."""
+        copies = []
+        while not self._new_copies.empty():
+            copies.append(self._new_copies.get())
+        return copies
+
+    def _refusal(self, url: str, has_turn: bool) -> str | None:
+        """Why a hop may not be requested, None once it may; waits for the host's turn where the caller has not taken it."""
+        source = self._scope.source_of(url)
+        if source is None:
+            return f"out_of_scope: no source covers {url}"
+        if excluded := self._scope.exclusion(url, source):
+            return excluded
+        pace = self.pace_of(url)
+        if source.obey_robots:
+            robots, has_turn = self._robots_of(url, pace, has_turn)
+            if robots is None:
+                return f"{INTERRUPTED}: the run was stopped"
+            if refusal := robots.refusal(url):
+                return refusal
+            if pace.closed is not None:
+                return f"{HOST_CLOSED}: {pace.closed}"
+        if not has_turn and not self._wait_for_turn(pace):
+            return f"{INTERRUPTED}: the run was stopped"
+        pace.sent(time.monotonic())
+        return None
+
+    def _robots_of(self, url: str, pace: HostPace, has_turn: bool) -> tuple[Robots | None, bool]:
+        """The host's rules, fetched if need be, and whether the turn is still there; None where the run stops meanwhile."""
+        host = host_of(url)
+        with self._lock:
+            lock = self._robots_locks[host]
+        with lock:
+            known = self._robots.get(host)
+            now = self._clock()
+            if known is not None and known.copy.expires_at > now:
+                return known, has_turn
+            copy = self._copies.get(host)
+            if copy is None or copy.expires_at <= now:
+                if not has_turn and not self._wait_for_turn(pace):
+                    return None, False
+                has_turn = False
+                pace.sent(time.monotonic())
+                copy = copy_from(self._fetch(f"{host}/robots.txt", cut_at=MAX_BYTES), host, now, copy)
+                self._new_copies.put(copy)
+                self._copies[host] = copy
+            robots = self._robots[host] = Robots(copy)
+            pace.slow_to(robots.crawl_delay_s)
+            return robots, has_turn
+
+    def _wait_for_turn(self, pace: HostPace) -> bool:
+        """Wait until the host may be asked again; False if the run stops meanwhile."""
+        wait = pace.reserve(time.monotonic())
+        return not (self.stopping.wait(wait) if wait > 0 else self.stopping.is_set())
+
+
+@dataclass(frozen=True, slots=True)
+class Job(Generic[P]):
+    """One URL to visit; `payload` is the caller's."""
+
+    url: str
+    payload: P
+    etag: str | None = None
+    last_modified: str | None = None
+    tries: int = 0
+    ready_at: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Done(Generic[P]):
+    job: Job[P]
+    result: FetchedPage | FetchFailure
+
+
+class VisitPool(Generic[P]):
+    """Runs jobs in threads. One thread adds jobs and takes results."""
+
+    def __init__(self, visitor: Visitor, threads: int, retries: int) -> None:
+        self._visitor = visitor
+        self._threads = threads
+        self._retries = retries
+        self._executor = ThreadPoolExecutor(threads, thread_name_prefix="kbcite-fetch")
+        self._waiting: dict[str, deque[Job[P]]] = {}
+        self._results: queue.SimpleQueue[Future[Done[P]]] = queue.SimpleQueue()
+        self._under_way = 0
+
+    def add(self, job: Job[P]) -> None:
+        self._waiting.setdefault(host_of(job.url), deque()).append(job)
+
+    def count_waiting(self, host: str) -> int:
+        return len(self._waiting.get(host, ()))
+
+    @property
+    def is_idle(self) -> bool:
+        return not self._under_way and not self._waiting
+
+    @property
+    def is_under_way(self) -> bool:
+        return self._under_way > 0
+
+    def start_ready(self) -> float:
+        """Start every job whose turn it is; seconds until the next one's turn comes by time alone."""
+        now = time.monotonic()
+        soonest = 60.0
+        for host in list(self._waiting):
+            jobs = self._waiting[host]
+            pace = self._visitor.pace_of(jobs[0].url)
+            while jobs and self._under_way < self._threads:
+                wait = pace.wait_s(now)
+                if wait is None:
+                    break
+                wait = max(wait, min(job.ready_at for job in jobs) - now)
+                if wait > 0:
+                    soonest = min(soonest, wait)
+                    break
+                job = next(job for job in jobs if job.ready_at <= now)
+                jobs.remove(job)
+                pace.begin(now)
+                self._under_way += 1
+                self._executor.submit(self._run, job, pace).add_done_callback(self._results.put)
+            if not jobs:
+                del self._waiting[host]
+        return soonest
+
+    def take_closed(self) -> list[tuple[str, str, list[Job[P]]]]:
+        """Hosts that are left alone from now on: host, reason, and the jobs that waited for them."""
+        closed = []
+        for host, jobs in list(self._waiting.items()):
+            reason = self._visitor.pace_of(jobs[0].url).closed
+            if reason is not None:
+                del self._waiting[host]
+                closed.append((host, reason, list(jobs)))
+        return closed
+
+    def next_done(self, timeout_s: float) -> Done[P] | None:
+        """The next finished job that is not tried again; None if there is none in time."""
+        try:
+            finished = self._results.get(timeout=max(timeout_s, 0.0))
+        except queue.Empty:
+            return None
+        self._under_way -= 1
+        done = finished.result()
+        job = done.job
+        pace = self._visitor.pace_of(job.url)
+        if is_trouble(done.result) and job.tries <= self._retries and pace.closed is None:
+            self.add(replace(job, ready_at=time.monotonic() + retry_pause_s(job.tries)))
+            return None
+        return done
+
+    def take_waiting(self) -> list[Job[P]]:
+        """The jobs that were not started; they are no longer waiting."""
+        jobs = [job for waiting in self._waiting.values() for job in waiting]
+        self._waiting.clear()
+        return jobs
+
+    def close(self) -> None:
+        """Let go of the threads; those in a fetch end with it."""
+        self._visitor.stopping.set()
+        self._executor.shutdown(wait=False, cancel_futures=True)
+
+    def _run(self, job: Job[P], pace: HostPace) -> Done[P]:
+        job = replace(job, tries=job.tries + 1)
+        result = self._visitor.visit(job.url, job.etag, job.last_modified)
+        pace.end(time.monotonic(), result)
+        return Done(job, result)

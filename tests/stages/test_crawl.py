@@ -1,0 +1,443 @@
+"""Crawls of real sites on loopback into a real store."""
+
+import itertools
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kbcite.errors import UsageError
+from kbcite.records import FetchFailure, PageState, Skipped
+from kbcite.settings import CrawlSettings, SourceSettings
+from kbcite.stages.crawl import Crawled, CrawlEvent, crawl_site
+from kbcite.store.archive import Archive, digest_of
+from kbcite.store.database import Database
+from kbcite.store.frontier import UrlState
+from kbcite.urls import url_key
+from kbcite.web.fetch import Fetcher
+from kbcite.web.scope import Scope
+from tests.site_server import Reply, Site, serve_site
+
+QUICK = CrawlSettings(threads=4, connect_timeout_s=1.0, total_timeout_s=2.0, retries=1)
+BODY = "<p>" + "Some words that make this an honest page. " * 10 + "</p>"
+
+
+def html(*links: str, text: str = "", head: str = "") -> str:
+    anchors = "".join(f'<a href="{link}">{link}</a> ' for link in links)
+    return f"<html><head>{head}<title>{text}</title></head><body><h1>{text}</h1>{BODY}{anchors}</body></html>"
+
+
+@pytest.fixture(autouse=True)
+def _short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kbcite.web.frontier.RETRY_BASE_S", 0.05)
+
+
+class Store:
+    """A store in a folder, and a way to crawl into it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.database = Database(folder / "kb.sqlite3")
+        self.archive = Archive(folder / "archive.sqlite3")
+        self.now = "2026-11-30T12:00:00Z"
+
+    def close(self) -> None:
+        self.archive.close()
+        self.database.close()
+
+    def crawl(self, *sources: SourceSettings, settings: CrawlSettings = QUICK, **options: Any) -> list[CrawlEvent]:
+        with Fetcher(settings, allow_private=Scope(sources).allows_private, clock=lambda: self.now) as fetcher:
+            return list(
+                crawl_site(
+                    self.database,
+                    self.archive,
+                    fetcher.fetch,
+                    sources,
+                    settings=settings,
+                    clock=lambda: self.now,
+                    **options,
+                )
+            )
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    opened = Store(tmp_path)
+    yield opened
+    opened.close()
+
+
+def source_of(site: Site, path: str = "/", **options: Any) -> SourceSettings:
+    return SourceSettings(url=f"{site.url}{path}", **({"allow_private": True} | options))
+
+
+def crawled(events: list[CrawlEvent], site: Site) -> dict[str, str]:
+    """Outcome by path of the pages that were stored."""
+    return {event.url.removeprefix(site.url): event.outcome for event in events if isinstance(event, Crawled)}
+
+
+def reasons(events: list[CrawlEvent], site: Site) -> dict[str, str]:
+    return {
+        event.url.removeprefix(site.url): event.reason for event in events if isinstance(event, Skipped | FetchFailure)
+    }
+
+
+# ------------------------------------------------------------ what is fetched
+
+
+def test_links_are_followed_inside_the_source(site: Site, store: Store) -> None:
+    with serve_site({"/": html()}) as other:
+        site.pages |= {
+            "/docs/": html("a.html", "sub/b.html", "/blog/", other.url + "/"),
+            "/docs/a.html": html("/docs/"),
+            "/docs/sub/b.html": html(),
+            "/blog/": html(),
+        }
+        events = store.crawl(source_of(site, "/docs/"))
+        assert crawled(events, site) == {"/docs/": "new", "/docs/a.html": "new", "/docs/sub/b.html": "new"}
+        assert other.requests == []
+
+
+def test_the_bytes_lie_in_the_archive_as_fetched(site: Site, store: Store) -> None:
+    body = html(text="中文").encode("gbk")
+    site.pages["/"] = Reply(body, headers=(("Content-Type", "text/html; charset=gbk"), ("ETag", '"1"')))
+    (event,) = store.crawl(source_of(site))
+    assert isinstance(event, Crawled)
+    assert event.digest == digest_of(body)
+    assert store.archive.get(event.digest) == body
+    page = store.database.pages.get(event.url, url_key(event.url))
+    assert page is not None
+    assert (page.state, page.etag, page.due_at) == (PageState.ALIVE, '"1"', "2026-12-07T12:00:00Z")
+
+
+def test_a_url_outside_the_whitelist_is_refused_before_anything_is_fetched(site: Site, store: Store) -> None:
+    with pytest.raises(UsageError, match="kbcite source add"):
+        store.crawl(source_of(site, "/docs/"), urls=[f"{site.url}/blog/"])
+    assert site.requests == []
+
+
+def test_without_sources_there_is_nothing_to_crawl(store: Store) -> None:
+    with pytest.raises(UsageError, match="kbcite source add"):
+        store.crawl()
+
+
+def test_depth_is_counted_from_the_seed(site: Site, store: Store) -> None:
+    site.pages |= {"/": html("/1"), "/1": html("/2"), "/2": html("/3"), "/3": html()}
+    assert set(crawled(store.crawl(source_of(site, depth=2)), site)) == {"/", "/1", "/2"}
+
+
+def test_the_page_limit_of_a_source_holds_and_is_told(site: Site, store: Store) -> None:
+    site.pages |= {"/": html(*(f"/{n}" for n in range(20)))} | {f"/{n}": html() for n in range(20)}
+    events = store.crawl(source_of(site, max_pages=5))
+    assert len(crawled(events, site)) == 5
+    assert isinstance(events[-1], Skipped)
+    assert (events[-1].reason, events[-1].detail.split()[0]) == ("max_pages", "16")
+
+
+def test_excluded_urls_are_not_fetched(site: Site, store: Store) -> None:
+    site.pages |= {"/": html("/a", "/print/a"), "/a": html(), "/print/a": html()}
+    events = store.crawl(source_of(site, exclude=("/print/",)))
+    assert set(crawled(events, site)) == {"/", "/a"}
+    assert reasons(events, site) == {"/": "excluded"}
+    row = store.database.frontier.get(f"{site.url}/print/a")
+    assert row is not None
+    assert (row.state, row.reason) == (UrlState.SKIPPED, "excluded")
+
+
+def test_urls_of_one_page_are_fetched_once(site: Site, store: Store) -> None:
+    site.pages |= {"/": html("/a", "/a#x", "/a?utm_source=y", "/a?"), "/a": html()}
+    store.crawl(source_of(site))
+    assert sorted(site.paths()) == ["/", "/a"]
+
+
+def test_links_on_a_gbk_page_are_asked_for_in_gbk(site: Site, store: Store) -> None:
+    body = html("/s?q=中文", text="中文").encode("gbk")
+    site.pages["/"] = Reply(body, headers=(("Content-Type", "text/html; charset=gb2312"),))
+    store.crawl(source_of(site))
+    assert "/s?q=%D6%D0%CE%C4" in site.paths()
+
+
+# ------------------------------------------------------------ what is not a page
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        (Reply(b"%PDF-1.7", headers=(("Content-Type", "application/pdf"),)), "content_type"),
+        (Reply(b"gone", 404), "http_404"),
+        (Reply(b"", 200), "empty"),
+        (Reply(b"x", 300), "http_300"),
+        (Reply(status=302, headers=(("Location", "file:///etc/passwd"),)), "scheme"),
+        (Reply(status=302, headers=(("Location", "/a"),)), "redirect_loop"),
+        (Reply(status=302, headers=(("Location", "http://example.com/"),)), "out_of_scope"),
+        ("<title>Just a moment...</title><script>_cf_chl_opt</script>", "bot_challenge"),
+        ("<p>Please enable cookies to go on</p>", "cookie_wall"),
+        (html(head='<meta name="robots" content="noindex">'), "noindex"),
+        (Reply(html().encode(), headers=(("X-Robots-Tag", "noindex"),)), "noindex"),
+    ],
+)
+def test_what_is_not_a_page_is_left_out_with_its_reason(site: Site, store: Store, answer: Any, reason: str) -> None:
+    site.pages |= {"/": html("/a"), "/a": answer}
+    events = store.crawl(source_of(site))
+    assert crawled(events, site) == {"/": "new"}
+    assert reasons(events, site) == {"/a": reason}
+    row = store.database.frontier.get(f"{site.url}/a")
+    assert row is not None
+    assert row.reason == reason
+
+
+def test_a_meta_refresh_is_followed_and_its_page_not_kept(site: Site, store: Store) -> None:
+    site.pages |= {"/": '<meta http-equiv="refresh" content="0;url=/real">', "/real": html()}
+    events = store.crawl(source_of(site, depth=0))
+    assert crawled(events, site) == {"/real": "new"}
+    assert reasons(events, site) == {"/": "meta_refresh"}
+
+
+def test_nofollow_pages_are_kept_without_their_links(site: Site, store: Store) -> None:
+    site.pages |= {"/": html("/a", head='<meta name="robots" content="nofollow">'), "/a": html()}
+    assert crawled(store.crawl(source_of(site)), site) == {"/": "new"}
+
+
+# ------------------------------------------------------------ addresses
+
+
+def test_the_final_url_is_the_address_and_the_requested_one_an_alias(site: Site, store: Store) -> None:
+    site.pages |= {"/": html("/old"), "/old": Reply(status=301, headers=(("Location", "/new"),)), "/new": html()}
+    events = store.crawl(source_of(site))
+    assert crawled(events, site) == {"/": "new", "/new": "new"}
+    page = store.database.pages.get(f"{site.url}/old", f"{site.url}/old")
+    assert page is not None
+    assert page.url == f"{site.url}/new"
+
+
+def test_a_canonical_link_is_an_alias_on_the_same_host_only(site: Site, store: Store) -> None:
+    site.pages |= {
+        "/": html("/a", "/b"),
+        "/a": html(head='<link rel="canonical" href="/real-a">'),
+        "/b": html(head='<link rel="canonical" href="http://example.com/b">'),
+    }
+    store.crawl(source_of(site))
+    page = store.database.pages.get(f"{site.url}/real-a", f"{site.url}/real-a")
+    assert page is not None
+    assert page.url == f"{site.url}/a"
+    assert store.database.pages.get("http://example.com/b", "http://example.com/b") is None
+
+
+def test_an_alias_that_brings_other_bytes_is_a_page_of_its_own(site: Site, store: Store) -> None:
+    canonical = '<link rel="canonical" href="/list">'
+    site.pages |= {
+        "/": html("/list?sort=a", "/list"),
+        "/list?sort=a": html(text="sorted", head=canonical),
+        "/list": html(text="plain", head=canonical),
+    }
+    assert set(crawled(store.crawl(source_of(site)), site)) == {"/", "/list?sort=a", "/list"}
+
+
+def test_a_page_that_moves_is_marked_and_the_new_one_stored(site: Site, store: Store) -> None:
+    site.pages |= {"/": html("/old"), "/old": html()}
+    store.crawl(source_of(site))
+    site.pages |= {"/old": Reply(status=301, headers=(("Location", "/new"),)), "/new": html(text="new")}
+    store.crawl(source_of(site))
+    page = store.database.pages.get(f"{site.url}/old", f"{site.url}/old")
+    assert page is not None
+    assert (page.state, page.moved_to) == (PageState.MOVED, f"{site.url}/new")
+
+
+# ------------------------------------------------------------ robots.txt and manners
+
+
+def test_robots_txt_is_obeyed_and_asked_for_once(site: Site, store: Store) -> None:
+    site.pages |= {"/robots.txt": "User-agent: *\nDisallow: /private", "/": html("/a", "/private/b"), "/a": html()}
+    events = store.crawl(source_of(site))
+    assert reasons(events, site) == {"/private/b": "robots_disallowed"}
+    store.crawl(source_of(site))
+    assert sum(request.path == "/robots.txt" for request in site.requests) == 1
+    assert "/private/b" not in site.paths()
+
+
+def test_a_disallowed_page_is_not_reached_by_a_redirect(site: Site, store: Store) -> None:
+    site.pages |= {
+        "/robots.txt": "User-agent: *\nDisallow: /private",
+        "/": html("/a"),
+        "/a": Reply(status=302, headers=(("Location", "/private"),)),
+    }
+    assert reasons(store.crawl(source_of(site)), site) == {"/a": "robots_disallowed"}
+    assert "/private" not in site.paths()
+
+
+def test_robots_txt_is_asked_for_again_after_a_day(site: Site, store: Store) -> None:
+    site.pages["/"] = html()
+    store.crawl(source_of(site))
+    store.now = "2026-12-01T12:00:01Z"
+    store.crawl(source_of(site))
+    assert sum(request.path == "/robots.txt" for request in site.requests) == 2
+
+
+def test_nothing_is_fetched_while_robots_txt_fails(site: Site, store: Store) -> None:
+    site.pages |= {"/robots.txt": Reply(b"", 503), "/": html()}
+    assert reasons(store.crawl(source_of(site)), site) == {"/": "robots_unreachable"}
+    assert site.paths() == []
+
+
+def test_robots_txt_can_be_turned_off_for_a_source(site: Site, store: Store) -> None:
+    site.pages |= {"/robots.txt": "User-agent: *\nDisallow: /", "/": html()}
+    assert crawled(store.crawl(source_of(site, obey_robots=False)), site) == {"/": "new"}
+
+
+def test_a_host_never_sees_more_than_its_rate(site: Site, store: Store) -> None:
+    """By the server's own log: robots.txt, pages and redirects all take a turn."""
+    pages: dict[str, Any] = {f"/{n}": html() for n in range(5)}
+    site.pages |= pages | {"/": html(*pages, "/r"), "/r": Reply(status=302, headers=(("Location", "/0"),))}
+    settings = CrawlSettings(threads=8, private_interval_s=0.05, jitter=0.2)
+    store.crawl(source_of(site), settings=settings)
+    times = [request.at for request in site.requests]
+    assert len(times) == 9
+    assert min(b - a for a, b in itertools.pairwise(times)) > 0.045
+
+
+def test_the_crawl_delay_of_robots_txt_is_kept(site: Site, store: Store) -> None:
+    site.pages |= {"/robots.txt": "User-agent: *\nCrawl-delay: 0.3", "/": html("/a"), "/a": html()}
+    store.crawl(source_of(site))
+    times = [request.at for request in site.requests]
+    assert all(b - a > 0.28 for a, b in itertools.pairwise(times))
+
+
+def test_a_busy_server_is_asked_again(site: Site, store: Store) -> None:
+    answers = iter([Reply(b"busy", 503, (("Retry-After", "1"),)), Reply(html().encode())])
+    site.pages |= {"/robots.txt": "", "/": lambda _: next(answers)}
+    assert crawled(store.crawl(source_of(site)), site) == {"/": "new"}
+
+
+def test_a_host_in_trouble_is_left_for_the_next_run(site: Site, store: Store) -> None:
+    site.pages |= {"/": html(*(f"/{n}" for n in range(30))), "/robots.txt": ""}
+    site.missing = Reply(b"down", 500, (("Retry-After", "0"),))
+    events = store.crawl(source_of(site))
+    assert "host_closed" in reasons(events, site).values()
+    assert len(site.paths()) < 15
+    site.missing = Reply(html().encode())
+    assert len(crawled(store.crawl(source_of(site)), site)) >= 20
+
+
+def test_one_bad_host_does_not_stop_the_others(site: Site, store: Store) -> None:
+    with serve_site({"/": lambda _: time.sleep(1.5)}) as slow:
+        site.pages |= {"/": html("/a"), "/a": html()}
+        events = store.crawl(source_of(slow), source_of(site))
+        assert crawled(events, site) == {"/": "new", "/a": "new"}
+
+
+# ------------------------------------------------------------ again, and after a stop
+
+
+def test_a_second_crawl_asks_conditionally_and_finds_links_of_unmodified_pages(site: Site, store: Store) -> None:
+    def answer(handler: Any) -> Reply:
+        if handler.headers.get("If-None-Match") == '"v1"':
+            return Reply(status=304, headers=(("ETag", '"v1"'),))
+        return Reply(html("/a").encode(), headers=(("ETag", '"v1"'), ("Content-Type", "text/html")))
+
+    site.pages |= {"/": answer, "/a": html()}
+    assert crawled(store.crawl(source_of(site, depth=0)), site) == {"/": "new"}
+    assert crawled(store.crawl(source_of(site, depth=1)), site) == {"/": "unchanged", "/a": "new"}
+
+
+def test_a_changed_page_gets_a_new_snapshot(site: Site, store: Store) -> None:
+    site.pages["/"] = html(text="one")
+    store.crawl(source_of(site))
+    site.pages["/"] = html(text="two")
+    assert crawled(store.crawl(source_of(site)), site) == {"/": "changed"}
+    page = store.database.pages.get(f"{site.url}/", f"{site.url}/")
+    assert page is not None
+    assert len(store.database.pages.snapshots(page.id)) == 2
+
+
+def test_a_page_that_disappears_keeps_its_bytes_and_gets_its_first_mark(site: Site, store: Store) -> None:
+    site.pages |= {"/": html("/a"), "/a": html()}
+    store.crawl(source_of(site))
+    del site.pages["/a"]
+    store.crawl(source_of(site))
+    page = store.database.pages.get(f"{site.url}/a", f"{site.url}/a")
+    assert page is not None
+    assert (page.state, page.misses, page.missing_since) == (PageState.UNREACHABLE, 1, store.now)
+    assert page.digest is not None
+    assert store.archive.has(page.digest)
+
+
+def test_given_urls_are_fetched_and_what_else_is_known_left_alone(site: Site, store: Store) -> None:
+    site.pages |= {"/": html("/a"), "/a": html()}
+    store.crawl(source_of(site))
+    site.requests.clear()
+    store.crawl(source_of(site), urls=[f"{site.url}/a"])
+    assert site.paths() == ["/a"]
+
+
+def test_a_stopped_run_reports_what_it_stored_and_the_next_goes_on(site: Site, store: Store) -> None:
+    site.pages |= {"/": html(*(f"/{n}" for n in range(40)))} | {f"/{n}": html() for n in range(40)}
+    first = store.crawl(source_of(site), max_pages=10)
+    assert len(crawled(first, site)) == 10
+    second = store.crawl(source_of(site))
+    paths = [*crawled(first, site), *crawled(second, site)]
+    assert sorted(paths) == sorted({"/", *(f"/{n}" for n in range(40))})
+
+
+def test_a_time_limit_ends_the_run(site: Site, store: Store) -> None:
+    site.pages |= {"/": html(*(f"/{n}" for n in range(40)))} | {f"/{n}": html() for n in range(40)}
+    started = time.monotonic()
+    store.crawl(source_of(site), settings=CrawlSettings(private_interval_s=0.2), max_time_s=0.7)
+    assert time.monotonic() - started < 2.5
+    assert len(site.paths()) < 10
+
+
+CRAWL = """
+import sys
+from pathlib import Path
+from kbcite.settings import CrawlSettings, SourceSettings
+from kbcite.stages.crawl import crawl_site
+from kbcite.store.archive import Archive
+from kbcite.store.database import Database
+from kbcite.web.fetch import Fetcher
+
+folder, url = Path(sys.argv[1]), sys.argv[2]
+source = SourceSettings(url=url, depth=20, allow_private=True)
+settings = CrawlSettings(threads=4)
+with Database(folder / "kb.sqlite3") as database, Archive(folder / "archive.sqlite3") as archive:
+    with Fetcher(settings, allow_private=lambda _: True) as fetcher:
+        for event in crawl_site(database, archive, fetcher.fetch, [source], settings=settings):
+            print(event.url, getattr(event, "digest", "-"), flush=True)
+"""
+
+
+@pytest.mark.parametrize("reported", [1, 60, 150])
+def test_a_killed_crawl_loses_nothing_it_reported_and_the_next_run_ends_it(
+    site: Site, tmp_path: Path, reported: int
+) -> None:
+    pages = {f"/{n}": html(f"/{n * 2 + 1}", f"/{n * 2 + 2}", text=f"page {n}") for n in range(300)}
+    site.pages |= pages
+    site.missing = Reply(b"", 404)
+    command = [sys.executable, "-c", CRAWL, str(tmp_path), f"{site.url}/0"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=Path.cwd())
+    assert process.stdout is not None
+    lines = [process.stdout.readline() for _ in range(reported)]
+    process.send_signal(signal.SIGKILL)
+    lines += process.stdout.read().splitlines(keepends=True)
+    process.wait()
+    process.stdout.close()
+    seen = [line.split() for line in lines if line.endswith("\n")]
+    assert len(seen) >= reported
+    with Database(tmp_path / "kb.sqlite3") as database, Archive(tmp_path / "archive.sqlite3") as archive:
+        assert database.connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        for url, digest in seen:
+            if digest != "-":
+                page = database.pages.get(url, url_key(url))
+                assert page is not None
+                assert page.digest == digest == digest_of(archive.get(digest))
+    subprocess.run(command, check=True, capture_output=True)
+    with sqlite3.connect(tmp_path / "kb.sqlite3") as connection:
+        states = dict(connection.execute("SELECT state, count(*) FROM frontier GROUP BY state"))
+        (count,) = connection.execute("SELECT count(*) FROM pages").fetchone()
+    connection.close()
+    assert count == 300
+    assert set(states) <= {"done", "failed", "skipped"}
