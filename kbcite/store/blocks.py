@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,7 +21,7 @@ class ChunkCounts:
 
 
 _PLACE_COLUMNS = """o.document_id, o.start, o.end, o.heading_chain, p.url, d.title, json_extract(d.metadata, '$.published_at'),
-    p.fetched_at, p.source_type, p.state, s.digest, p.labels, o.ordinal, substr(d.text, o.start + 1, o.end - o.start)"""
+    p.fetched_at, p.source_type, p.state, s.digest, p.labels, o.ordinal, substr(d.text, o.start + 1, o.end - o.start), o.context"""
 _PLACE_FROM = """JOIN documents d ON d.id = o.document_id JOIN pages p ON p.id = d.page_id
     JOIN snapshots s ON s.id = d.snapshot_id"""
 
@@ -110,15 +110,35 @@ class Blocks:
         )
         return [row[0] for row in rows]
 
-    def load(self, ids: Iterable[str]) -> dict[str, tuple[Block, tuple[Place, ...]]]:
-        """Blocks by ID with their live places, the internal, newest and fullest first; blocks without a live place are left out."""
+    def load(
+        self, ids: Iterable[str], source_type: SourceType | None = None, labels: Collection[str] = ()
+    ) -> dict[str, tuple[Block, tuple[Place, ...]]]:
+        """Blocks by ID with their live places, the one to cite first in front; only places of that type with one of the labels.
+
+        Blocks that stand on no such place are left out.
+        """
         found = {}
         for block_id in ids:
             block = self.get(block_id)
             places = self.places(block_id, live_only=True) if block else ()
+            places = tuple(
+                place for place in places if _is_allowed(place.source_type, place.labels, source_type, labels)
+            )
             if block and places:
                 found[block_id] = (block, places)
         return found
+
+    def ids_allowed(self, source_type: SourceType | None, labels: Collection[str]) -> set[str]:
+        """IDs of the live blocks that stand on a page of that type with one of the labels."""
+        rows = self._sql.execute(
+            """SELECT DISTINCT b.id, p.source_type, p.labels FROM live_occurrences o
+               JOIN blocks b ON b.num = o.block_num JOIN pages p ON p.id = o.page_id"""
+        )
+        return {
+            block_id
+            for block_id, type_, own in rows
+            if _is_allowed(SourceType(type_), json.loads(own), source_type, labels)
+        }
 
     def places(self, block_id: str, *, live_only: bool) -> tuple[Place, ...]:
         """Where a block stands, or stood; the internal and lately published first."""
@@ -146,6 +166,12 @@ class Blocks:
         ]
 
 
+def _is_allowed(
+    own_type: SourceType, own_labels: Collection[str], source_type: SourceType | None, labels: Collection[str]
+) -> bool:
+    return (source_type is None or own_type == source_type) and (not labels or not set(labels).isdisjoint(own_labels))
+
+
 def _context(contexts: list[list[str]]) -> str:
     parts: dict[str, None] = {}
     for title, chain, repeated in contexts:
@@ -169,6 +195,7 @@ def _place(row: tuple[Any, ...]) -> Place:
         labels,
         ordinal,
         text,
+        context,
     ) = row
     return Place(
         document_id=document_id,
@@ -185,4 +212,5 @@ def _place(row: tuple[Any, ...]) -> Place:
         labels=tuple(json.loads(labels)),
         ordinal=ordinal,
         text=text,
+        context=context,
     )

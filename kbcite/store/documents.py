@@ -18,6 +18,7 @@ class StaleDocument:
 
     id: int
     url: str
+    title: str
     text: str
     previous_id: int | None
     """The document of the same page that was chunked before this one."""
@@ -80,24 +81,24 @@ class Documents:
         ).fetchone()
         return _document(row) if row else None
 
+    def text(self, document_id: int) -> str:
+        """A document's text; empty if it is no longer stored."""
+        row = self._sql.execute("SELECT text FROM documents WHERE id = ?", (document_id,)).fetchone()
+        return row[0] if row else ""
+
     def count(self) -> int:
         return int(self._sql.execute("SELECT count(*) FROM pages WHERE document_id IS NOT NULL").fetchone()[0])
 
     def stale(self, chunk_rules: str) -> list[StaleDocument]:
         """Current documents without blocks under the current chunking rules."""
         rows = self._sql.execute(
-            """SELECT d.id, p.url, d.text,
+            """SELECT d.id, p.url, d.title, d.text,
                       (SELECT max(e.id) FROM documents e WHERE e.page_id = d.page_id AND e.id != d.id AND e.chunk_rules NOT NULL)
                FROM pages p JOIN documents d ON d.id = p.document_id
                WHERE d.chunk_rules IS NOT ? ORDER BY d.id""",
             (chunk_rules,),
         )
         return [StaleDocument(*row) for row in rows]
-
-    def context_of(self, document_id: int) -> str:
-        """The page title, searched along with the document's blocks."""
-        row = self._sql.execute("SELECT title FROM documents WHERE id = ?", (document_id,)).fetchone()
-        return row[0] if row else ""
 
 
 def _document(row: tuple[Any, ...]) -> CleanDocument:

@@ -1,0 +1,3 @@
+from kbcite.cli.app import main
+
+main()

@@ -1,0 +1,175 @@
+"""The command line: joins the commands, reads the global options, and turns every error into one line and an exit code.
+
+A command's module is imported only when that command is run, so that `kbcite --help` costs little more than typer itself.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from kbcite import __version__
+from kbcite.cli.context import Context
+from kbcite.clock import pinned_clock, system_clock
+from kbcite.errors import ExitCode, KbciteError
+
+COMMANDS = {
+    "init": "Make a store with a commented kbcite.toml.",
+    "source": "Add, remove and list the trusted sources.",
+    "crawl": "Fetch the pages of the sources.",
+    "clean": "Read main text, title and dates of the pages.",
+    "chunk": "Cut the documents into blocks.",
+    "index": "Embed new blocks and update the indexes.",
+    "build": "Crawl, clean, chunk and index what is stale.",
+    "ask": "Ask a question: a cited answer or a refusal.",
+    "search": "Find blocks, without an answer.",
+    "recheck": "Visit the pages that are due again.",
+    "show": "Show a block, a page or a cited source.",
+    "status": "Show what the store holds.",
+    "regress": "Clean the golden pages and show what was lost.",
+}
+"""Name and help of each command; `cli/NAME.py` registers it."""
+
+EVERY = "*"
+"""Wanted by shell completion: every command with its options."""
+
+_GLOBAL_FLAGS = {"--offline", "--json", "--quiet", "-q", "--verbose", "-v"}
+_GLOBAL_VALUES = {"--store", "--now"}
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(f"kbcite {__version__}")
+        raise typer.Exit
+
+
+def make_app(wanted: str | None) -> typer.Typer:
+    """The application with the one command that will be run, or with every command's name and help."""
+    app = typer.Typer(
+        name="kbcite",
+        help="A knowledge base whose answers can be checked: every sentence cites a passage of an archived page, or it refuses.",
+        no_args_is_help=True,
+        rich_markup_mode=None,  # the plain help starts in half the time
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(global_options)
+    for name, help_ in COMMANDS.items():
+        if wanted in (name, EVERY):
+            import_module(f"kbcite.cli.{name}").register(app)
+        elif wanted is None:
+            app.command(name, help=help_)(_never_run)
+    return app
+
+
+def _never_run() -> None:
+    """Stands in the list of commands; the one that is run is registered for real."""
+
+
+def global_options(
+    ctx: typer.Context,
+    store: Annotated[Path, typer.Option(envvar="KBCITE_STORE", help="Folder of the store.", show_default=True)] = Path(
+        "kb"
+    ),
+    offline: Annotated[bool, typer.Option("--offline", envvar="KBCITE_OFFLINE", help="Open no socket at all.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Results as JSON.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but results and errors.")] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Say more on standard error.")] = False,
+    now: Annotated[str | None, typer.Option(envvar="KBCITE_NOW", help="Pin the clock to this time.")] = None,
+    _show_version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    ctx.obj = Context(
+        store=store,
+        offline=offline,
+        as_json=as_json,
+        quiet=quiet,
+        verbose=verbose,
+        clock=pinned_clock(now) if now else system_clock,
+    )
+
+
+def global_options_first(arguments: list[str]) -> list[str]:
+    """The arguments with the global options moved in front, so that `kbcite ask … --json` works too."""
+    front: list[str] = []
+    rest: list[str] = []
+    queue = list(arguments)
+    while queue:
+        argument = queue.pop(0)
+        if argument == "--":
+            return [*front, *rest, argument, *queue]
+        if argument in _GLOBAL_FLAGS or argument.partition("=")[0] in _GLOBAL_VALUES:
+            front.append(argument)
+            if argument in _GLOBAL_VALUES and queue:
+                front.append(queue.pop(0))
+        else:
+            rest.append(argument)
+    return [*front, *rest]
+
+
+def _wanted(arguments: list[str]) -> str | None:
+    """The command that the arguments name, with the global options in front."""
+    if "_KBCITE_COMPLETE" in os.environ:
+        return EVERY
+    skip = False
+    for argument in arguments:
+        if skip or argument in _GLOBAL_FLAGS or argument.partition("=")[0] in _GLOBAL_VALUES:
+            skip = argument in _GLOBAL_VALUES and not skip
+        else:
+            return argument if argument in COMMANDS else None
+    return None
+
+
+def main() -> None:
+    """The console script."""
+    arguments = global_options_first(sys.argv[1:])
+    try:
+        make_app(_wanted(arguments))(arguments)
+    except KeyboardInterrupt:
+        _fail(
+            "interrupted; what was reported is stored, run the same command again to go on",
+            ExitCode.INTERRUPTED,
+            arguments,
+        )
+    except KbciteError as error:
+        _fail(str(error), error.exit_code, arguments)
+    except sqlite3.Error as error:
+        from kbcite.store.sqlite import explain_sqlite
+
+        explained = explain_sqlite(error, _store_folder(arguments))
+        _fail(str(explained), explained.exit_code, arguments)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # so that the exit does not fail once more
+        sys.exit(ExitCode.FINDINGS)
+    except OSError as error:
+        where = error.filename or _store_folder(arguments)
+        _fail(
+            f"{where}: {error.strerror or error}; check the path, its permissions and the free space",
+            ExitCode.STORE,
+            arguments,
+        )
+
+
+def _store_folder(arguments: list[str]) -> Path:
+    for i, argument in enumerate(arguments):
+        if argument.startswith("--store="):
+            return Path(argument.partition("=")[2])
+        if argument == "--store" and i + 1 < len(arguments):
+            return Path(arguments[i + 1])
+    return Path(os.environ.get("KBCITE_STORE", "kb"))
+
+
+def _fail(message: str, code: ExitCode, arguments: list[str]) -> None:
+    line = " ".join(message.split())
+    if "--json" in arguments:
+        print(json.dumps({"error": line, "exit_code": int(code)}, ensure_ascii=False))
+    print(f"kbcite: {line}", file=sys.stderr)
+    sys.exit(code)

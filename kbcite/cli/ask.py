@@ -1,0 +1,108 @@
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from kbcite.cli.context import Context, OpenStore, context_of
+from kbcite.errors import ExitCode, UsageError
+from kbcite.records import Answer, SourceType
+
+
+def register(app: typer.Typer) -> None:
+    app.command()(ask)
+
+
+def ask(
+    ctx: typer.Context,
+    question: Annotated[str, typer.Argument(help="The question, Chinese or English; - reads it from standard input.")],
+    model: Annotated[
+        str | None, typer.Option(help="Any litellm name, to word the answer. Without one the answer is extractive.")
+    ] = None,
+    api_base: Annotated[str | None, typer.Option(help="Address of a model server of your own.")] = None,
+    top_k: Annotated[int | None, typer.Option(min=1, max=20, help="Blocks used at most.")] = None,
+    threshold: Annotated[
+        float | None, typer.Option(min=0.0, max=1.0, help="Relevance under which a block is not used.")
+    ] = None,
+    sentences: Annotated[int, typer.Option(min=1, max=10, help="Sentences of an extractive answer at most.")] = 3,
+    source_type: Annotated[SourceType | None, typer.Option(help="Only internal documents, or only web pages.")] = None,
+    label: Annotated[list[str] | None, typer.Option(help="Only pages with this label; may be repeated.")] = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Exit 4 where coverage or support is under the bar.")
+    ] = False,
+) -> None:
+    """Ask a question: a cited answer or a refusal. A refusal ends with exit code 3."""
+    context = context_of(ctx)
+    text = " ".join((sys.stdin.read() if question == "-" else question).split())
+    if not text:
+        raise UsageError('the question is empty; give one, like kbcite ask "how do I reset it?"')
+    with context.reading() as store:
+        answer = _answer(
+            context, store, text, model, api_base, top_k, threshold, sentences, source_type, tuple(label or ())
+        )
+        bar = store.settings.ask
+    _print(context, answer)
+    if answer.refusal:
+        raise typer.Exit(ExitCode.REFUSED)
+    if strict and (answer.grounding.coverage < bar.min_coverage or answer.grounding.support < bar.min_support):
+        context.say(
+            f"coverage {answer.grounding.coverage:.0%}, support {answer.grounding.support:.0%}: "
+            f"under the bar of {bar.min_coverage:.0%} and {bar.min_support:.0%}"
+        )
+        raise typer.Exit(ExitCode.BELOW_BAR)
+
+
+def _answer(
+    context: Context,
+    store: OpenStore,
+    question: str,
+    model: str | None,
+    api_base: str | None,
+    top_k: int | None,
+    threshold: float | None,
+    sentences: int,
+    source_type: SourceType | None,
+    labels: tuple[str, ...],
+) -> Answer:
+    from kbcite.answer.answering import AnswerOptions
+    from kbcite.answer.llm import open_model
+    from kbcite.cli.search import open_find
+    from kbcite.stages.ask import answer_question
+
+    settings = store.settings.ask
+    name = settings.model if model is None else model
+    if name and context.offline:
+        raise UsageError(f"--offline forbids the model {name}; leave it out for the extractive answer")
+    bar = settings.threshold if threshold is None else threshold
+    find = open_find(context, store, top_k or settings.top_k, bar, source_type, labels)
+    complete = open_model(name, api_base or settings.api_base, timeout_s=settings.timeout_s) if name else None
+    options = AnswerOptions(
+        max_sentences=sentences,
+        threshold=bar,
+        min_coverage=settings.min_coverage,
+        max_quote_chars=settings.max_quote_chars,
+        model=name,
+    )
+    return answer_question(
+        question, store.database, store.archive, lambda text: find(text).blocks, complete, options, context.clock
+    )
+
+
+def _print(context: Context, answer: Answer) -> None:
+    if context.as_json:
+        from kbcite.answer.record import to_record
+
+        context.show("", to_record(answer))
+        return
+    from rich.console import Console
+
+    from kbcite.render import answer_text
+
+    Console(soft_wrap=True, highlight=False).print(answer_text(answer))
+    if context.verbose:
+        grounding, timing = answer.grounding, ", ".join(f"{name} {ms:.0f} ms" for name, ms in answer.timing_ms)
+        context.say(
+            f"answer {answer.id}, coverage {grounding.coverage:.0%}, support {grounding.support:.0%}, {timing}; "
+            + " → ".join(grounding.path)
+        )

@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from kbcite.cli.context import Context, OpenStore, context_of
+from kbcite.cli.progress import progress
+from kbcite.errors import NotFound
+from kbcite.records import Skipped
+from kbcite.render import one_line, printable, summary
+from kbcite.urls import url_key
+
+
+def register(app: typer.Typer) -> None:
+    app.command()(clean)
+
+
+def clean(
+    ctx: typer.Context,
+    show_cuts: Annotated[
+        str | None, typer.Option(metavar="URL", help="Show what was removed from a stored page, and by which rule.")
+    ] = None,
+    skipped: Annotated[
+        bool, typer.Option("--skipped", help="List the pages that have no main text, with the reason.")
+    ] = False,
+    wait: Annotated[float, typer.Option(help="Seconds to wait for another writer.")] = 0.0,
+) -> None:
+    """Read main text, title and dates of the pages. Only what is new or stale is done."""
+    context = context_of(ctx)
+    if show_cuts is not None:
+        _show_cuts(context, show_cuts)
+        return
+    if skipped:
+        with context.reading() as store:
+            rows = store.database.documents.skipped()
+        context.show(
+            "\n".join(f"{printable(row.url)}  {row.reason}  {one_line(row.detail, 120)}" for row in rows)
+            or "no page was skipped",
+            [asdict(row) for row in rows],
+        )
+        return
+    with context.writing("clean", wait) as store:
+        if not store.database.pages.count():
+            raise NotFound('nothing to clean, no page was fetched yet; run "kbcite crawl" first')
+        counts = run_clean(context, store)
+    context.show(summary(counts), counts)
+
+
+def run_clean(context: Context, store: OpenStore) -> dict[str, int]:
+    """Clean what is stale; counts of what was done."""
+    from kbcite.page.cleaning import CLEAN_RULES, clean_page
+    from kbcite.stages.clean import clean_pages
+
+    counts = Counter({"cleaned": 0, "skipped": 0})
+    total = len(store.database.pages.stale_snapshots(CLEAN_RULES))
+    with progress(context, "clean", total) as advance:
+        for outcome in clean_pages(store.database, store.archive, clean_page, CLEAN_RULES, context.clock):
+            if isinstance(outcome, Skipped):
+                counts["skipped"] += 1
+                if context.verbose:
+                    context.say(f"skipped {printable(outcome.url)}: {outcome.reason} {one_line(outcome.detail, 120)}")
+            else:
+                counts["cleaned"] += 1
+            advance(outcome.url)
+    return {**counts, "current": store.database.documents.count()}
+
+
+def _show_cuts(context: Context, url: str) -> None:
+    from kbcite.page.cleaning import explain_cuts
+
+    with context.reading() as store:
+        page = store.database.pages.get(url, url_key(url))
+        if page is None or page.digest is None:
+            raise NotFound(f'{url} is not in the store; "kbcite status" shows what is')
+        snapshot = store.database.pages.snapshots(page.id)[-1]
+        cuts = explain_cuts(store.archive.get(snapshot.digest), snapshot.final_url, snapshot.content_type)
+    lines = [
+        f"{cut.rule:<24} {cut.length:>6} characters, {cut.link_density:4.0%} links  {one_line(cut.text, 90)}"
+        for cut in cuts
+    ]
+    context.show("\n".join(lines) or "nothing was cut", [asdict(cut) for cut in cuts])

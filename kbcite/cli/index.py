@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from kbcite.cli.context import Context, OpenStore, context_of
+from kbcite.cli.progress import progress
+from kbcite.errors import NotFound
+from kbcite.render import summary
+
+
+def register(app: typer.Typer) -> None:
+    app.command()(index)
+
+
+def index(
+    ctx: typer.Context,
+    rebuild: Annotated[
+        bool,
+        typer.Option(
+            "--rebuild", help="Make the indexes anew; also changes to another encoder. Stored vectors are reused."
+        ),
+    ] = False,
+    encoder: Annotated[
+        str | None,
+        typer.Option(help="builtin, st:NAME_OR_FOLDER or litellm:PROVIDER/MODEL, in place of the settings'."),
+    ] = None,
+    wait: Annotated[float, typer.Option(help="Seconds to wait for another writer.")] = 0.0,
+) -> None:
+    """Embed new blocks and update the indexes. No text is ever embedded twice."""
+    context = context_of(ctx)
+    with context.writing("index", wait) as store:
+        if not store.database.blocks.live_count():
+            raise NotFound('nothing to index, there are no blocks yet; run "kbcite chunk" first')
+        counts = run_index(context, store, encoder=encoder, rebuild=rebuild)
+    context.show(summary(counts), counts)
+
+
+def run_index(
+    context: Context, store: OpenStore, *, encoder: str | None = None, rebuild: bool = False
+) -> dict[str, int]:
+    """Index what is new; counts of blocks embedded, reused, and in the index."""
+    from kbcite.retrieval.encoder import open_encoder
+    from kbcite.stages.index import Embedded, Indexed, index_blocks
+
+    options = store.settings.index
+    opened = open_encoder(encoder or options.encoder, options.threads, context.offline)
+    encoder_id = store.database.vectors.encoder_id(opened.fingerprint, opened.dim)
+    last = None
+    with progress(context, "index", len(store.database.vectors.missing(encoder_id))) as advance:
+        for outcome in index_blocks(store.database, opened, store.vectors, rebuild=rebuild):
+            if isinstance(outcome, Embedded):
+                advance("blocks", outcome.blocks)
+            else:
+                last = outcome
+    assert isinstance(last, Indexed)
+    done = asdict(last)
+    return {name: done[name] for name in ("embedded", "reused", "blocks")}

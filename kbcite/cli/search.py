@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kbcite.cli.context import Context, OpenStore, context_of
+from kbcite.errors import ExitCode, UsageError
+from kbcite.records import SourceType
+from kbcite.render import hit_lines
+
+if TYPE_CHECKING:
+    from kbcite.retrieval.search import Found
+
+
+def register(app: typer.Typer) -> None:
+    app.command()(search)
+
+
+def search(
+    ctx: typer.Context,
+    query: Annotated[str, typer.Argument(help="What to look for.")],
+    top_k: Annotated[int, typer.Option(min=1, max=100, help="Blocks shown.")] = 10,
+    threshold: Annotated[
+        float, typer.Option(min=0.0, max=1.0, help="Relevance under which a block is left out.")
+    ] = 0.0,
+    source_type: Annotated[SourceType | None, typer.Option(help="Only internal documents, or only web pages.")] = None,
+    label: Annotated[list[str] | None, typer.Option(help="Only pages with this label; may be repeated.")] = None,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Show each score, and why a candidate was left out.")
+    ] = False,
+) -> None:
+    """Find blocks, without an answer."""
+    context = context_of(ctx)
+    if not query.strip():
+        raise UsageError('the query is empty; give some words, like kbcite search "reset password"')
+    with context.reading() as store:
+        found = open_find(context, store, top_k, threshold, source_type, tuple(label or ()))(query)
+    shown = found.blocks if explain else found.used
+    context.show(hit_lines(shown, explain) or f"nothing found for {query!r}", [asdict(hit) for hit in shown])
+    if not found.used:
+        raise typer.Exit(ExitCode.NOTHING)
+
+
+def open_find(
+    context: Context,
+    store: OpenStore,
+    top_k: int,
+    threshold: float,
+    source_type: SourceType | None,
+    labels: tuple[str, ...],
+) -> Callable[[str], Found]:
+    """A function that finds the blocks for a question with the store's encoder and index."""
+    from kbcite.retrieval.encoder import open_encoder
+    from kbcite.retrieval.ranking import RankingOptions
+    from kbcite.stages.search import open_index, search_blocks
+
+    options = store.settings.index
+    encoder = open_encoder(options.encoder, options.threads, context.offline)
+    index = open_index(store.database, encoder, store.vectors)
+    ranking = RankingOptions(top_k=top_k, threshold=threshold)
+    return lambda question: search_blocks(question, store.database, encoder, index, ranking, source_type, labels)

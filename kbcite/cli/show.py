@@ -1,0 +1,194 @@
+from __future__ import annotations
+
+import re
+import sys
+from dataclasses import asdict
+from typing import Annotated, Any
+
+import typer
+
+from kbcite.cli.context import Context, OpenStore, context_of
+from kbcite.errors import NotFound, UsageError
+from kbcite.records import Block, Occurrence, Place
+from kbcite.render import one_line, printable, where
+from kbcite.store.pages import PageRow
+from kbcite.urls import url_key
+
+_NUMBER = re.compile(r"(?:(?P<answer>[0-9a-z-]+):)?(?P<n>\d{1,3})")
+
+
+def register(app: typer.Typer) -> None:
+    app.command()(show)
+
+
+def show(
+    ctx: typer.Context,
+    what: Annotated[
+        str,
+        typer.Argument(
+            metavar="ID",
+            help="A block ID or the start of one, a page's URL, a source number of the last answer, or ANSWER:NUMBER.",
+        ),
+    ],
+    snapshot: Annotated[
+        bool, typer.Option("--snapshot", help="Write the archived bytes of the page to standard output.")
+    ] = False,
+    open_: Annotated[
+        bool, typer.Option("--open", help="Open the archived page in the browser, its scripts switched off.")
+    ] = False,
+) -> None:
+    """Show a block, a page or a cited source. All come from the store, whatever became of the page since."""
+    context = context_of(ctx)
+    with context.reading() as store:
+        if match := _NUMBER.fullmatch(what):
+            digest = _show_source(context, store, match["answer"], int(match["n"]), quiet=snapshot or open_)
+        elif "://" in what:
+            digest = _show_page(context, store, what, quiet=snapshot or open_)
+        else:
+            digest = _show_block(context, store, what, quiet=snapshot or open_)
+        if snapshot:
+            sys.stdout.buffer.write(store.archive.get(digest))
+        if open_:
+            _open_archived(store, digest)
+
+
+def _show_source(context: Context, store: OpenStore, answer_id: str | None, n: int, *, quiet: bool) -> str:
+    """A numbered source of an answer: the passage as it was cited, whatever became of its page since."""
+    answers = store.database.answers
+    if answer_id is None:
+        record = answers.latest()
+        if record is None:
+            raise NotFound('no answer is stored yet; ask something with "kbcite ask"')
+    else:
+        record = answers.get(_only(answers.ids_with_prefix(answer_id), answer_id, "answer"))
+    assert record is not None  # the ID was just found
+    cited = answers.cited(record["id"], n)
+    if cited is None:
+        raise NotFound(f"answer {record['id']} has no source [{n}]; it has {len(_sources(record))}")
+    block_id, document_id, digest = cited
+    source = next(row for row in _sources(record) if row["n"] == n)
+    document = store.database.documents.get(document_id)
+    if document is None:
+        raise NotFound(f"the document behind [{n}] is no longer stored; it was forgotten")
+    quote = source["quote"]
+    passage = document.text[quote["start"] : quote["end"]]
+    text = (
+        f"[{n}] {where(source['title'], source['heading_chain'], source['url'])}\n{printable(source['url'])}\n"
+        f"block {block_id}, archived bytes {digest[:16]}, fetched {source['fetched_at']}\n\n{printable(passage)}"
+    )
+    if not quiet:
+        context.show(text, {**source, "passage": passage, "answer": record["id"]})
+    return digest
+
+
+def _sources(record: dict[str, Any]) -> list[dict[str, Any]]:
+    return [*record["sources"]["internal"], *record["sources"]["web"]]
+
+
+def _show_page(context: Context, store: OpenStore, url: str, *, quiet: bool) -> str:
+    database = store.database
+    page = database.pages.get(url, url_key(url))
+    if page is None or page.digest is None:
+        raise NotFound(f'{url} is not in the store; "kbcite crawl --explain {url}" says why')
+    document = database.documents.of_page(page.id)
+    blocks = database.blocks.of_document(document.id) if document else []
+    snapshots = database.pages.snapshots(page.id)
+    record = {
+        "url": page.url,
+        "state": page.state,
+        "fetched_at": page.fetched_at,
+        "changed_at": page.changed_at,
+        "due_at": page.due_at,
+        "metadata": asdict(document.metadata) if document else None,
+        "encoding": document.encoding if document else None,
+        "text": document.text if document else None,
+        "blocks": [{**asdict(occurrence), "words": block.words} for block, occurrence in blocks],
+        "snapshots": [{"digest": s.digest, "fetched_at": s.fetched_at, "status": s.status} for s in snapshots],
+        "visits": [
+            dict(zip(("at", "outcome", "status", "detail"), row, strict=True)) for row in database.pages.visits(page.id)
+        ],
+    }
+    if not quiet:
+        context.show(_page_text(page, record, blocks), record)
+    return page.digest
+
+
+def _page_text(page: PageRow, record: dict[str, Any], blocks: list[tuple[Block, Occurrence]]) -> str:
+    lines = [
+        printable(page.url),
+        f"{page.state}, fetched {page.fetched_at}, changed {page.changed_at}, next visit {page.due_at}",
+    ]
+    if record["metadata"]:
+        lines += [f"{key:<14} {one_line(str(value), 160)}" for key, value in record["metadata"].items() if value]
+    else:
+        lines.append('no main text; "kbcite clean --skipped" says why')
+    lines += [f"snapshot       {row['digest'][:16]}  {row['fetched_at']}" for row in record["snapshots"]]
+    lines += [
+        f"{block.id}  {block.words:4} words  {one_line(' › '.join(at.heading_chain) or block.text, 90)}"
+        for block, at in blocks
+    ]
+    return "\n".join([*lines, "", printable(record["text"] or "")]).rstrip()
+
+
+def _show_block(context: Context, store: OpenStore, prefix: str, *, quiet: bool) -> str:
+    blocks = store.database.blocks
+    block_id = _only(blocks.ids_with_prefix(prefix.lower()), prefix, "block")
+    block = blocks.get(block_id)
+    assert block is not None  # the ID was just found
+    places = blocks.places(block_id, live_only=False)
+    live = blocks.places(block_id, live_only=True)
+    current = live or places
+    before, after = _neighbours(store, current[0]) if current else (None, None)
+    record = {
+        **asdict(block),
+        "live": bool(live),
+        "places": [asdict(place) for place in current],
+        "former_places": len(places) - len(live),
+        "previous": before,
+        "next": after,
+    }
+    lines = [f"{block.id}  {block.words} words, {block.language}{'' if live else ', on no current page'}"]
+    lines += [
+        f"{where(place.title, place.heading_chain, place.url)}\n  {printable(place.url)}  fetched {place.fetched_at}"
+        for place in current
+    ]
+    lines += [f"before: {before}"] * bool(before) + [f"after: {after}"] * bool(after)
+    if not quiet:
+        context.show("\n".join([*lines, "", printable(block.text)]), record)
+    if not current:
+        raise NotFound(f"block {block_id} stands on no stored document")
+    return current[0].digest
+
+
+def _neighbours(store: OpenStore, place: Place) -> tuple[str | None, str | None]:
+    """IDs of the blocks before and after this place."""
+    ids = {occurrence.ordinal: block.id for block, occurrence in store.database.blocks.of_document(place.document_id)}
+    return ids.get(place.ordinal - 1), ids.get(place.ordinal + 1)
+
+
+def _only(ids: list[str], prefix: str, kind: str) -> str:
+    if not ids:
+        raise NotFound(f"no {kind} begins with {prefix!r}; give a block ID, a URL, or a source number")
+    if len(ids) > 1:
+        raise UsageError(f"{prefix!r} begins {len(ids)} {kind}s, {ids[0]} and {ids[1]} among them; give more of it")
+    return ids[0]
+
+
+def _open_archived(store: OpenStore, digest: str) -> None:
+    """Open the archived page from a temporary file whose policy lets no script run and nothing be loaded."""
+    import tempfile
+    import webbrowser
+    from pathlib import Path
+
+    from kbcite.page.encoding import decode
+
+    snapshot = store.database.pages.snapshot_by_digest(digest)
+    page = decode(store.archive.get(digest), snapshot.content_type if snapshot else None)
+    policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+    head = f'<meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{policy}">'
+    with tempfile.NamedTemporaryFile(
+        "w", encoding="utf-8", prefix=f"kbcite-{digest[:12]}-", suffix=".html", delete=False
+    ) as file:
+        file.write(head + page.text)
+    if not webbrowser.open(Path(file.name).as_uri()):
+        raise UsageError(f"no browser could be started; the page is in {file.name}")

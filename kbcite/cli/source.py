@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from kbcite.cli.context import context_of
+from kbcite.errors import UsageError
+from kbcite.records import SourceType
+from kbcite.render import printable
+from kbcite.settings import SETTINGS_NAME, SourceSettings
+from kbcite.store.settings_file import add_source, remove_source
+from kbcite.urls import folder_of, resolve
+
+_DEFAULTS = SourceSettings(url="")
+
+source = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+
+
+def register(app: typer.Typer) -> None:
+    app.add_typer(source, name="source", help="Add, remove and list the trusted sources. Nothing else is ever fetched.")
+
+
+@source.command("add")
+def add(
+    ctx: typer.Context,
+    url: Annotated[str, typer.Argument(help="The seed: the first page, from which links are followed.")],
+    type_: Annotated[
+        SourceType, typer.Option("--type", help="internal: your own documents, which win over the web.")
+    ] = SourceType.WEB,
+    depth: Annotated[int, typer.Option(min=0, help="Links followed from the seed.")] = _DEFAULTS.depth,
+    max_pages: Annotated[int, typer.Option(min=1, help="Pages kept of this source.")] = _DEFAULTS.max_pages,
+    scope: Annotated[
+        list[str] | None,
+        typer.Option(help="URL prefix that belongs to it; may be repeated. Default: the URL's folder."),
+    ] = None,
+    exclude: Annotated[
+        list[str] | None, typer.Option(help="Regular expression of URLs to leave out; may be repeated.")
+    ] = None,
+    label: Annotated[list[str] | None, typer.Option(help="Label for filtering; may be repeated.")] = None,
+    allow_private: Annotated[
+        bool, typer.Option("--allow-private", help="Loopback and intranet addresses may be fetched.")
+    ] = False,
+) -> None:
+    """Trust a site, or a part of one."""
+    context = context_of(ctx)
+    if type_ == SourceType.LIVE:
+        raise UsageError("--type live is set by kbcite itself; choose internal or web")
+    with context.writing("source add") as store:
+        new = SourceSettings(
+            url=_absolute(url),
+            scope=tuple(_absolute(prefix) for prefix in scope or ()),
+            exclude=tuple(exclude or ()),
+            type=type_,
+            depth=depth,
+            max_pages=max_pages,
+            allow_private=allow_private,
+            labels=tuple(label or ()),
+        )
+        add_source(store.folder / SETTINGS_NAME, new)
+    reach = ", ".join(new.scope or (folder_of(new.url),))
+    context.show(
+        f'added {printable(new.url)} (scope {printable(reach)}, depth {depth}); fetch it with "kbcite build"',
+        asdict(new),
+    )
+
+
+@source.command("remove")
+def remove(ctx: typer.Context, url: Annotated[str, typer.Argument(help="The source's seed.")]) -> None:
+    """Trust a site no longer; what is stored of it stays."""
+    context = context_of(ctx)
+    with context.writing("source remove") as store:
+        remove_source(store.folder / SETTINGS_NAME, url)
+    context.show(f"removed {printable(url)}; its pages stay in the store", {"removed": url})
+
+
+@source.command("list")
+def list_(ctx: typer.Context) -> None:
+    """Show the whitelist."""
+    context = context_of(ctx)
+    with context.reading() as store:
+        rows = [(row, store.database.pages.count_of_source(row.url)) for row in store.settings.sources]
+    text = "\n".join(
+        f"{printable(row.url)}  {row.type}  depth {row.depth}  pages {count} of {row.max_pages}{'  private' if row.allow_private else ''}"
+        for row, count in rows
+    )
+    context.show(
+        text or 'no sources yet; add one with "kbcite source add URL"',
+        [{**asdict(row), "pages": count} for row, count in rows],
+    )
+
+
+def _absolute(url: str) -> str:
+    absolute = resolve(url, url)
+    if absolute is None:
+        raise UsageError(f"{url!r} is not an http or https URL; give it in full, like https://example.com/docs/")
+    return absolute

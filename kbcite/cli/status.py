@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from kbcite.cli.context import context_of
+from kbcite.render import printable
+
+
+def register(app: typer.Typer) -> None:
+    app.command()(status)
+
+
+def status(
+    ctx: typer.Context, pages: Annotated[bool, typer.Option("--pages", help="List every page with its state.")] = False
+) -> None:
+    """Show what the store holds."""
+    context = context_of(ctx)
+    with context.reading() as store:
+        database = store.database
+        blobs, fetched, kept = store.archive.sizes()
+        record: dict[str, Any] = {
+            "store": str(store.folder),
+            "sources": [
+                {"url": source.url, "type": source.type, "pages": database.pages.count_of_source(source.url)}
+                for source in store.settings.sources
+            ],
+            "pages": database.pages.count(),
+            "states": database.pages.states(),
+            "documents": database.documents.count(),
+            "skipped": len(database.documents.skipped()),
+            "blocks": database.blocks.live_count(),
+            "encoders": [{"fingerprint": name, "vectors": count} for name, count in database.vectors.fingerprints()],
+            "encoder": store.settings.index.encoder,
+            "answers": database.answers.count(),
+            "archive": {"bodies": blobs, "bytes": fetched, "bytes_kept": kept},
+            "due": len(database.pages.due(context.clock())),
+        }
+        if pages:
+            record["page_list"] = [
+                {"url": row.url, "state": row.state, "fetched_at": row.fetched_at, "changed_at": row.changed_at}
+                for row in database.pages.all()
+            ]
+    context.show(_text(record), record)
+
+
+def _text(record: dict[str, Any]) -> str:
+    lines = [f"store      {record['store']}"]
+    lines += [
+        f"source     {printable(row['url'])}  {row['type']}, {row['pages']} pages" for row in record["sources"]
+    ] or ["source     none yet"]
+    states = ", ".join(f"{count} {state}" for state, count in sorted(record["states"].items())) or "none"
+    archive = record["archive"]
+    lines += [
+        f"pages      {record['pages']} ({states}), {record['due']} due for a recheck",
+        f"documents  {record['documents']}, {record['skipped']} pages skipped",
+        f"blocks     {record['blocks']}",
+        *(f"vectors    {row['vectors']} by {row['fingerprint']}" for row in record["encoders"]),
+        f"answers    {record['answers']}",
+        f"archive    {archive['bodies']} bodies, {archive['bytes'] / 1e6:.1f} MB kept in {archive['bytes_kept'] / 1e6:.1f} MB",
+    ]
+    lines += [f"{row['state']:<12} {row['fetched_at']}  {printable(row['url'])}" for row in record.get("page_list", [])]
+    return "\n".join(lines)

@@ -1,0 +1,76 @@
+"""Ask: a question → an answer record, checked and saved with the passages that it cites."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from uuid import uuid4
+
+from kbcite.answer.answering import AnswerOptions, answer
+from kbcite.answer.llm import Complete
+from kbcite.answer.record import to_record
+from kbcite.clock import Clock
+from kbcite.page.byte_span import byte_span
+from kbcite.records import Answer, RetrievedBlock, SnapshotReference, Source
+from kbcite.store.archive import Archive
+from kbcite.store.database import Database
+
+Retrieve = Callable[[str], Sequence[RetrievedBlock]]
+"""A question → its candidates, best first; those that are not to be used say why in `dropped`."""
+
+
+def answer_question(
+    question: str,
+    database: Database,
+    archive: Archive,
+    retrieve: Retrieve,
+    complete: Complete | None,
+    options: AnswerOptions,
+    clock: Clock,
+) -> Answer:
+    """The answer or refusal, saved. Raises what `retrieve` and `complete` raise."""
+    began = time.perf_counter()
+    retrieved = retrieve(question)
+    found = time.perf_counter()
+    documents = database.documents
+    outcome = answer(
+        question,
+        retrieved,
+        options,
+        now=clock(),
+        answer_id=f"a{uuid4().hex[:12]}",
+        trace_id=uuid4().hex,
+        complete=complete,
+        delimiter=secrets.token_hex(8),
+        document_text=documents.text,
+    )
+    document_of = {source.n: _document_of(source, retrieved) for source in outcome.sources}
+    sources = tuple(_with_bytes(source, document_of[source.n], database, archive) for source in outcome.sources)
+    done = time.perf_counter()
+    timing = (("retrieve", _ms(began, found)), ("answer", _ms(found, done)), ("total", _ms(began, done)))
+    outcome = replace(outcome, sources=sources, timing_ms=timing)
+    cited = [(source.n, source.block_id, document_of[source.n], source.snapshot.digest) for source in sources]
+    database.answers.save(to_record(outcome), cited)
+    return outcome
+
+
+def _document_of(source: Source, retrieved: Sequence[RetrievedBlock]) -> int:
+    """The document that the source's block was retrieved from."""
+    return next(block.place.document_id for block in retrieved if block.block.id == source.block_id)
+
+
+def _with_bytes(source: Source, document_id: int, database: Database, archive: Archive) -> Source:
+    """The source with the place of its quote in the archived bytes, where that can be told exactly."""
+    document = database.documents.get(document_id)
+    snapshot = database.pages.snapshot_by_digest(source.snapshot.digest)
+    if document is None or snapshot is None:
+        return source
+    body = archive.get(source.snapshot.digest)
+    place = byte_span(body, snapshot.content_type, document.spans, source.quote.start, source.quote.end)
+    return replace(source, snapshot=SnapshotReference(source.snapshot.digest, *place)) if place else source
+
+
+def _ms(start: float, end: float) -> float:
+    return round((end - start) * 1000, 1)

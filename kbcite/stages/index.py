@@ -1,0 +1,88 @@
+"""Index: blocks → vectors, the FAISS index and the word index.
+
+A vector is computed once a block and encoder and kept in the database; the FAISS file is made from those, so a kill loses
+at most the batch in hand and a rebuild embeds nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from kbcite.errors import ModelMismatch, NotFound, StoreError
+from kbcite.retrieval.encoder import Encoder
+from kbcite.retrieval.vector_index import VectorIndex, ids_digest, read_metadata
+from kbcite.store.database import Database
+
+COMMIT_EVERY = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """A batch of new vectors, stored."""
+
+    blocks: int
+
+
+@dataclass(frozen=True, slots=True)
+class Indexed:
+    """What the index holds at the end."""
+
+    blocks: int
+    embedded: int
+    reused: int
+    added: int
+    removed: int
+    """Blocks that came into and left the word index."""
+    written: bool
+    """False where the FAISS file held just these blocks already."""
+
+
+def index_blocks(
+    database: Database, encoder: Encoder, folder: Path, *, rebuild: bool = False
+) -> Iterator[Embedded | Indexed]:
+    """Embeds what has no vector yet, then brings both indexes to exactly the live blocks.
+
+    Raises ModelMismatch where the index is of another encoder and `rebuild` was not asked for.
+    """
+    if not rebuild:
+        refuse_mismatch(folder, encoder.fingerprint)
+    encoder_id = database.vectors.encoder_id(encoder.fingerprint, encoder.dim)
+    missing = database.vectors.missing(encoder_id)
+    for first in range(0, len(missing), COMMIT_EVERY):
+        batch = missing[first : first + COMMIT_EVERY]
+        vectors = encoder.encode_passages([block.text for block in batch])
+        with database.transaction():
+            database.vectors.save(encoder_id, [block.id for block in batch], vectors)
+        yield Embedded(len(batch))
+    with database.transaction():
+        if rebuild:
+            database.words.clear()
+        words = database.words.sync(database.blocks.live())
+    ids = database.vectors.live_ids(encoder.fingerprint)
+    written = rebuild or not _holds(folder, ids)
+    if written:
+        live, languages, vectors = database.vectors.live(encoder.fingerprint)
+        VectorIndex.build(live, vectors, languages, encoder.fingerprint).save(folder)
+    yield Indexed(len(ids), len(missing), len(ids) - len(missing), words.added, words.removed, written)
+
+
+def refuse_mismatch(folder: Path, fingerprint: str) -> None:
+    """Raises ModelMismatch if the index in the folder is of another encoder; a missing or damaged one will be made anew."""
+    try:
+        built_with = read_metadata(folder)["fingerprint"]
+    except (NotFound, StoreError):
+        return
+    if built_with != fingerprint:
+        raise ModelMismatch(
+            f'index built with "{built_with}", settings say "{fingerprint}"; run "kbcite index --rebuild", or set the old encoder again'
+        )
+
+
+def _holds(folder: Path, ids: list[str]) -> bool:
+    """True if the saved index is whole and holds just these blocks."""
+    try:
+        return ids_digest(VectorIndex.load(folder).block_ids) == ids_digest(ids)
+    except (NotFound, StoreError):
+        return False

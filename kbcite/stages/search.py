@@ -1,0 +1,56 @@
+"""Search: a question → the blocks that may answer it, from what is indexed now."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from pathlib import Path
+
+from kbcite.errors import ModelMismatch, NotFound
+from kbcite.records import SourceType
+from kbcite.retrieval.encoder import Encoder
+from kbcite.retrieval.ranking import RankingOptions
+from kbcite.retrieval.search import Found, retrieve
+from kbcite.retrieval.vector_index import VectorIndex, ids_digest
+from kbcite.store.database import Database
+
+
+def open_index(database: Database, encoder: Encoder, folder: Path) -> VectorIndex:
+    """The vector index over the blocks that are live now; one that lies behind the database is caught up in memory.
+
+    Raises NotFound where nothing is indexed, ModelMismatch where the index is of another encoder, StoreError if its file is damaged.
+    """
+    index = VectorIndex.load(folder)
+    if index.fingerprint != encoder.fingerprint:
+        raise ModelMismatch(
+            f'index built with "{index.fingerprint}", settings say "{encoder.fingerprint}"; '
+            'run "kbcite index --rebuild", or set the old encoder again'
+        )
+    live = database.vectors.live_ids(encoder.fingerprint)
+    if ids_digest(live) != ids_digest(index.block_ids):
+        ids, languages, vectors = database.vectors.live(encoder.fingerprint)
+        index = VectorIndex.build(ids, vectors, languages, encoder.fingerprint)
+    if not index.block_ids:
+        raise NotFound(f'the index at {folder} holds no block; run "kbcite build" first')
+    return index
+
+
+def search_blocks(
+    question: str,
+    database: Database,
+    encoder: Encoder,
+    index: VectorIndex,
+    options: RankingOptions,
+    source_type: SourceType | None = None,
+    labels: Collection[str] = (),
+) -> Found:
+    """The candidates for a question, best first; a source type and labels filter before anything is retrieved (SPEC 46)."""
+    allowed = database.blocks.ids_allowed(source_type, labels) if source_type or labels else None
+    return retrieve(
+        question,
+        encoder,
+        index,
+        database.words.search,
+        lambda ids: database.blocks.load(ids, source_type, labels),
+        options,
+        allowed,
+    )

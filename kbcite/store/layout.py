@@ -1,0 +1,32 @@
+"""What lies in a store's folder, and how a new one is made."""
+
+from __future__ import annotations
+
+from importlib import resources
+from pathlib import Path
+
+from kbcite.errors import UsageError
+from kbcite.settings import SETTINGS_NAME
+from kbcite.store.archive import ARCHIVE_NAME, Archive
+from kbcite.store.database import DATABASE_NAME, Database
+
+
+def make_store(folder: Path) -> bool:
+    """Make a store, or complete one; True if it was new. Raises UsageError for a folder that holds something else."""
+    is_new = not (folder / DATABASE_NAME).exists()
+    if folder.exists() and not folder.is_dir():
+        raise UsageError(f"{folder} is a file; name a folder for the store")
+    if is_new and folder.is_dir():
+        foreign = sorted(entry.name for entry in folder.iterdir() if entry.name != SETTINGS_NAME)
+        if foreign:
+            raise UsageError(
+                f"{folder} is not empty and not a store (it holds {foreign[0]}); name an empty or a new folder"
+            )
+    folder.mkdir(parents=True, exist_ok=True)
+    settings = folder / SETTINGS_NAME
+    if not settings.exists():
+        template = resources.files("kbcite.store").joinpath("kbcite.template.toml").read_text(encoding="utf-8")
+        settings.write_text(template, encoding="utf-8")
+    Archive(folder / ARCHIVE_NAME).close()
+    Database(folder / DATABASE_NAME).close()
+    return is_new

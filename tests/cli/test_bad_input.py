@@ -1,0 +1,177 @@
+"""Every mistake has its exit code and one line: the thing, the reason, the next step. Nothing stored is lost."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.run import Outcome, Shell, kbcite
+from tests.site_server import Site
+from tests.store.test_lock import HOLD
+
+
+def told(outcome: Outcome, code: int, *words: str) -> None:
+    """The outcome has this code and one line on standard error with these words in it."""
+    lines = outcome.err.strip().splitlines()
+    assert outcome.code == code, outcome.err
+    assert len(lines) == 1, outcome.err
+    assert "Traceback" not in outcome.err
+    for word in words:
+        assert word in lines[0]
+
+
+def test_an_unknown_scheme(shell: Shell) -> None:
+    told(shell("source", "add", "ftp://a.example/"), 2, "ftp://a.example/", "http or https")
+    told(shell("crawl", "file:///etc/passwd"), 2, "file:///etc/passwd", "http or https")
+
+
+def test_a_url_off_the_whitelist(shell: Shell) -> None:
+    told(shell("crawl", "https://a.example/docs/x.html"), 2, "https://a.example/docs/x.html", "kbcite source add")
+
+
+def test_a_loopback_source_without_allow_private(shell: Shell, site: Site) -> None:
+    site.pages["/"] = "<p>inside</p>"
+    shell("source", "add", f"{site.url}/")
+    outcome = shell("crawl")
+    assert outcome.code != 0
+    assert "private" in outcome.err
+    assert not site.requests
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["ask", "who?"],
+        ["search", "x"],
+        ["crawl"],
+        ["clean"],
+        ["chunk"],
+        ["index"],
+        ["build"],
+        ["recheck"],
+        ["status"],
+        ["show", "b1x"],
+    ],
+)
+def test_no_store(tmp_path: Path, command: list[str]) -> None:
+    told(kbcite("--store", str(tmp_path / "none"), *command), 5, "no store at", "init")
+    assert not (tmp_path / "none").exists()
+
+
+def test_no_sources(shell: Shell) -> None:
+    told(shell("crawl"), 5, "no sources", "kbcite source add")
+
+
+@pytest.mark.parametrize("question", ["", "   ", "\n"])
+def test_an_empty_question(shell: Shell, question: str) -> None:
+    told(shell("ask", question), 2, "question is empty")
+
+
+def test_a_question_before_anything_is_indexed(shell: Shell) -> None:
+    told(shell("ask", "who is the mayor?"), 5, "no index at", "kbcite index")
+
+
+def test_a_damaged_index(town: Shell) -> None:
+    (file,) = (town.store / "vectors").glob("*.faiss")
+    data = bytearray(file.read_bytes())
+    data[len(data) // 2] ^= 1
+    file.write_bytes(data)
+    told(town("ask", "who is the mayor?"), 6, "damaged", "kbcite index --rebuild")
+    assert town("index", "--rebuild").code == 0
+    assert town("ask", "Who is the mayor?").code == 0
+
+
+def test_another_encoder_than_the_index_was_built_with(town: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    with sqlite3.connect(town.store / "kb.sqlite3") as sql:
+        count = sql.execute("SELECT count(*) FROM vectors").fetchone()
+    index = town.store / "vectors" / "index.json"
+    index.write_text(index.read_text().replace("multilingual-e5-small", "another-model"))
+    told(town("ask", "Who is the mayor?"), 2, "another-model", "kbcite index --rebuild")
+    told(town("index"), 2, "another-model", "kbcite index --rebuild")
+    with sqlite3.connect(town.store / "kb.sqlite3") as sql:
+        assert sql.execute("SELECT count(*) FROM vectors").fetchone() == count
+
+
+def test_an_unknown_encoder(town: Shell) -> None:
+    told(town("index", "--encoder", "word2vec"), 2, "word2vec", "builtin")
+
+
+def test_a_damaged_database(town: Shell) -> None:
+    (town.store / "kb.sqlite3").write_bytes(b"this is not a database at all, " * 100)
+    told(town("status"), 6, "damaged")
+
+
+def test_settings_that_cannot_be_read(shell: Shell) -> None:
+    (shell.store / "kbcite.toml").write_text("[ask]\ntopk = 3\n")
+    told(shell("status"), 2, "kbcite.toml", "topk")
+
+
+def test_a_clock_that_is_no_time(shell: Shell) -> None:
+    told(shell("--now", "yesterday", "status"), 2, "yesterday")
+
+
+def test_a_second_writer(shell: Shell) -> None:
+    with subprocess.Popen([sys.executable, "-c", HOLD, str(shell.store)], stdout=subprocess.PIPE, text=True) as holder:
+        assert holder.stdout and holder.stdout.readline() == "held\n"
+        told(shell("crawl"), 6, "kbcite crawl", str(holder.pid))
+        assert shell("status").code == 0, "readers never wait"
+        holder.kill()
+
+
+@pytest.mark.skipif(os.geteuid() != 0 and not os.access("/proc/self", os.R_OK), reason="needs a user to become")
+def test_a_read_only_folder(town: Shell) -> None:
+    """Root may write anywhere, so the command runs as the user nobody."""
+    town.store.parent.chmod(0o755)
+    command = [sys.executable, "-m", "kbcite", "--store", str(town.store), "clean"]
+    done = subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        preexec_fn=lambda: os.setuid(65534),
+        cwd="/",
+        env={**os.environ, "PYTHONPATH": str(Path.cwd())},
+    )
+    assert done.returncode == 6, done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert str(town.store) in done.stderr
+    assert town("ask", "Who is the mayor?").code == 0
+
+
+def test_a_full_disk(town: Shell, site: Site) -> None:
+    """The database may not grow any more: one line, exit 6, and all that was stored is still there."""
+    from kbcite.store import sqlite as opening
+
+    def small(path: Path, open_sqlite=opening.open_sqlite) -> sqlite3.Connection:
+        connection = open_sqlite(path)
+        (pages,) = connection.execute("PRAGMA page_count").fetchone()
+        connection.execute(f"PRAGMA max_page_count = {pages}")
+        return connection
+
+    site.pages["/"] = (
+        "<html><body><h1>Town</h1>"
+        + "".join(f"<p>Sentence {i} about the town and its many bridges, one by one.</p>" for i in range(5000))
+        + "</body></html>"
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("kbcite.store.database.open_sqlite", small)
+        patch.setattr("kbcite.store.archive.open_sqlite", small)
+        told(town("recheck", "--all"), 6, "no space left", str(town.store))
+    assert town("ask", "Who is the mayor?").code == 0
+    assert town("recheck", "--all").code == 0
+
+
+def test_offline_opens_no_socket(town: Shell) -> None:
+    assert town("--offline", "ask", "Who is the mayor?").code == 0
+    told(town("--offline", "ask", "Who is the mayor?", "--model", "openai/x"), 2, "--offline", "openai/x")
+    told(town("--offline", "crawl"), 2, "--offline")
+
+
+def test_errors_are_json_too_when_asked(shell: Shell) -> None:
+    outcome = shell("--json", "ask", "")
+    assert outcome.json["exit_code"] == 2
+    assert "empty" in outcome.json["error"]

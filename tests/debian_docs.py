@@ -1,0 +1,144 @@
+"""Real documents, served on loopback: five manuals from Debian packages, in English and Chinese.
+
+    python -m tests.debian_docs build STORE     serve them, build a store, and check it against the sites' own links
+    python -m tests.debian_docs serve PORT      only serve them
+
+Needs the packages python3.11-doc, debian-handbook, debian-reference-zh-cn, debian-faq-zh-cn and maint-guide-zh-cn.
+"""
+
+from __future__ import annotations
+
+import json
+import mimetypes
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from html.parser import HTMLParser
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from subprocess import run
+from urllib.parse import unquote, urldefrag, urljoin, urlsplit
+
+DOC = Path("/usr/share/doc")
+ROOTS = {
+    "python": DOC / "python3.11" / "html",
+    "handbook": DOC / "debian-handbook" / "html" / "zh-CN",
+    "reference": Path("/usr/share/debian-reference"),
+    "faq": DOC / "debian" / "FAQ" / "zh-cn",
+    "maint-guide": DOC / "maint-guide-zh-cn" / "html",
+}
+SEEDS = {
+    "python": "python/index.html",
+    "handbook": "handbook/index.html",
+    "reference": "reference/index.zh-cn.html",
+    "faq": "faq/index.zh-cn.html",
+    "maint-guide": "maint-guide/index.zh-cn.html",
+}
+
+
+def file_of(path: str) -> Path | None:
+    """The file that a URL path names, or None; nothing outside the manuals is served."""
+    name, _, rest = unquote(path).lstrip("/").partition("/")
+    root = ROOTS.get(name)
+    if root is None:
+        return None
+    file = (root / rest).resolve()
+    # The packages link some files to each other, so the manual's own folder is not the only one allowed.
+    return file if file.is_file() and file.is_relative_to("/usr/share") else None
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self) -> None:
+        file = file_of(urlsplit(self.path).path)
+        body = file.read_bytes() if file else b"not here"
+        self.send_response(200 if file else 404)
+        # No charset in the header: the decoder has to find it.
+        self.send_header("Content-Type", (mimetypes.guess_type(file.name)[0] if file else None) or "text/plain")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Nothing."""
+
+
+@contextmanager
+def serve(port: int = 0) -> Iterator[str]:
+    server = ThreadingHTTPServer(("127.0.0.1", port), _Handler)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_address[1]}/"
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+class _Links(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag in ("a", "area", "link"):
+            self.found += [value for key, value in attrs if key == "href" and value and tag != "link"]
+
+
+def reachable(name: str) -> set[str]:
+    """Paths of all HTML pages that links reach from a manual's seed, found by the standard library's parser alone."""
+    seen, queue = set(), [SEEDS[name]]
+    while queue:
+        path = queue.pop()
+        file = file_of(path)
+        if path in seen or file is None or file.suffix != ".html":
+            continue
+        seen.add(path)
+        parser = _Links()
+        parser.feed(file.read_text(encoding="utf-8", errors="replace"))
+        for link in parser.found:
+            target = urlsplit(urljoin(f"http://x/{path}", urldefrag(link.strip())[0]))
+            if target.netloc == "x" and target.path.lstrip("/").startswith(f"{name}/"):
+                queue.append(unquote(target.path.lstrip("/")))
+    return seen
+
+
+def build(store: str, site: str) -> None:
+    base = [sys.executable, "-m", "kbcite", "--store", store]
+    run([*base, "init"], check=True)
+    for seed in SEEDS.values():
+        run(
+            [*base, "source", "add", site + seed, "--allow-private", "--depth", "30", "--max-pages", "2000"], check=True
+        )
+    run([*base, "build"], check=True)
+
+
+def missing(store: str) -> list[str]:
+    """Reachable pages that the store has not."""
+    listed = run(
+        [sys.executable, "-m", "kbcite", "--store", store, "--json", "status", "--pages"],
+        capture_output=True,
+        check=True,
+    )
+    stored = {unquote(urlsplit(row["url"]).path.lstrip("/")) for row in json.loads(listed.stdout)["page_list"]}
+    return sorted(path for name in SEEDS for path in reachable(name) - stored)
+
+
+def main() -> int:
+    if sys.argv[1:2] == ["serve"]:
+        with serve(int(sys.argv[2])) as site:
+            print(site, *(site + seed for seed in SEEDS.values()), sep="\n", flush=True)
+            threading.Event().wait()
+    with serve() as site:
+        build(sys.argv[2], site)
+    gone = missing(sys.argv[2])
+    total = sum(len(reachable(name)) for name in SEEDS)
+    print(f"{total - len(gone)} of {total} reachable pages are stored", *gone, sep="\n")
+    return bool(gone)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+import re
+import tomllib
+from dataclasses import fields
+from importlib import resources
+from pathlib import Path
+
+import pytest
+
+from kbcite.errors import UsageError
+from kbcite.records import SourceType
+from kbcite.settings import Settings, SourceSettings, load_settings
+
+
+def load(tmp_path: Path, text: str, environment: dict[str, str] | None = None) -> Settings:
+    path = tmp_path / "kbcite.toml"
+    path.write_text(text, encoding="utf-8")
+    return load_settings(path, environment or {})
+
+
+def test_without_a_file_the_defaults_hold(tmp_path: Path) -> None:
+    assert load_settings(tmp_path / "none.toml", {}) == Settings()
+
+
+def test_sources_and_sections_are_read(tmp_path: Path) -> None:
+    settings = load(
+        tmp_path, '[[source]]\nurl = "https://a.example/"\ntype = "internal"\nlabels = ["hr"]\n[ask]\ntop_k = 4\n'
+    )
+    assert settings.sources == (SourceSettings("https://a.example/", type=SourceType.INTERNAL, labels=("hr",)),)
+    assert settings.ask.top_k == 4
+
+
+def test_the_environment_wins_over_the_file(tmp_path: Path) -> None:
+    settings = load(
+        tmp_path, "[ask]\nthreshold = 0.3\n", {"KBCITE_ASK_THRESHOLD": "0.6", "KBCITE_INDEX_ENCODER": "st:x"}
+    )
+    assert (settings.ask.threshold, settings.index.encoder) == (0.6, "st:x")
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("[ask\n", "is not valid TOML"),
+        ("[askk]\n", r"unknown section \[askk\]"),
+        ("[ask]\ntopk = 4\n", "unknown key 'topk'"),
+        ('[ask]\ntop_k = "many"\n', "invalid literal"),
+        ("[ask]\ntop_k = true\n", "True is not a number"),
+        ('[source]\nurl = "x"\n', "two brackets"),
+        ('[[source]]\ntype = "web"\n', "url"),
+        ('[[source]]\nurl = "x"\ntype = "intranet"\n', "intranet"),
+        ('[[source]]\nurl = "x"\nallow_private = "maybe"\n', "maybe"),
+        ("ask = 3\n", "section"),
+    ],
+)
+def test_a_wrong_setting_is_named(tmp_path: Path, text: str, told: str) -> None:
+    with pytest.raises(UsageError, match=told):
+        load(tmp_path, text)
+
+
+def test_the_template_shows_every_setting_with_its_default() -> None:
+    template = resources.files("kbcite.store").joinpath("kbcite.template.toml").read_text(encoding="utf-8")
+    assert tomllib.loads(template) == {name: {} for name in ("crawl", "chunk", "index", "ask", "recheck", "freshness")}
+    shown = tomllib.loads(
+        re.sub(r"^# (?=\w+ = )", "", template, flags=re.MULTILINE).replace("# [[source]]", "[[source]]")
+    )
+    settings = Settings()
+    for section in fields(Settings):
+        if section.name != "sources":
+            expected = {
+                f.name: getattr(getattr(settings, section.name), f.name)
+                for f in fields(getattr(settings, section.name))
+            }
+            assert shown[section.name] == expected
+    assert set(shown["source"][0]) == {f.name for f in fields(SourceSettings)}
