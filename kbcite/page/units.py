@@ -18,6 +18,7 @@ _MAX_LABEL_CHARS = 60
 _MAX_LABELS = 3
 """That many short lines before a text belong to it: a number, a headline, a second headline."""
 _STOPS = tuple("。.!！?？…；;，,")
+_DEFINITION = re.compile(r"^(?!: ).+\n: ", re.MULTILINE)
 _CLAUSE = re.compile(r"[^\s；;，,、]*[；;，,、]+|[^\s；;，,、]+")
 _MAX_CLAUSE_CHARS = 500
 
@@ -110,14 +111,13 @@ def _sentences(text: str, start: int, end: int, boundary: Boundary, context: str
 
 
 def _is_definition(text: str, part: Part) -> bool:
-    return part.kind is PartKind.PARAGRAPH and "\n: " in text[part.start : part.end]
+    return part.kind is PartKind.PARAGRAPH and bool(_DEFINITION.search(text, part.start, part.end))
 
 
 def _definitions(text: str, part: Part) -> list[_Piece]:
     """Sentences of `term`, `: definition` pairs; the term is the context of all but the first."""
     lines = split_lines(text, part.start, part.end)
-    starts = [n for n in range(len(lines) - 1) if text.startswith(": ", lines[n + 1][0])]
-    starts = [n for n in starts if not text.startswith(": ", lines[n][0])]
+    starts = [n for n, (start, _) in enumerate(lines) if _DEFINITION.match(text, start, part.end)]
     pieces: list[_Piece] = []
     if starts[0] > 0:
         pieces = _sentences(text, part.start, lines[starts[0] - 1][1], Boundary.PART, "")

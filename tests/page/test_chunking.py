@@ -226,6 +226,11 @@ def test_a_later_piece_of_a_definition_repeats_its_term() -> None:
         assert bool(term) != bool(re.fullmatch(r"(run|stop)_\d\(.*\)", occurrence.context))
 
 
+def test_a_paragraph_that_begins_like_a_definition_is_one_without_a_term() -> None:
+    text = "## D\n\n: 2019-09-30\n: 2019-10-01"
+    assert texts(chunk_document(text)) == [text]
+
+
 def test_a_label_stays_with_what_it_announces() -> None:
     rng = random.Random(18)
     text = "## N\n\n" + "\n\n".join(f"提示 增量更新\n\n{paragraph(rng, 230)}" for _ in range(12))
@@ -330,7 +335,18 @@ MARKDOWN = st.lists(
             ["# A", "## B", "### C", "", "```", "~~~sh", "- item one.", "  - nested", "1. first", "> quote。", "---"]
         ),
         st.sampled_from(
-            ["| a | b |", "|---|---|", "  indented", "\tcode", "中文句子。第二句！", "* * *", "#", "####### x"]
+            [
+                "| a | b |",
+                "|---|---|",
+                "  indented",
+                "\tcode",
+                "中文句子。第二句！",
+                "* * *",
+                ": definition",
+                "term",
+                "#",
+                "####### x",
+            ]
         ),
         st.text("ab中。. |#->`1\u3000", max_size=12),
         st.integers(1, 400).map(lambda n: "字句。" * n),
