@@ -107,7 +107,7 @@ def answer(
         return _refuse(frame, RefusalReason.BELOW_THRESHOLD, ("no block is relevant enough",))
     path: tuple[str, ...] = ()
     if question_class in TIME_SENSITIVE:
-        fresh = [b for b in used if not freshness.is_stale(b.place, question_class, window_s, now)]
+        fresh = [b for b in used if not freshness.is_stale(b.place, window_s, now)]
         if not fresh:
             return _refuse(frame, RefusalReason.STALE_ONLY, ("every block is older than the window",), stale=used)
         if len(fresh) < len(used):
@@ -223,7 +223,7 @@ def _answered(
         conflicts=conflicts,
         method=options.model if with_model else "extractive",
         usage=draft.usage,
-        notices=_notices(assembled.sources, fresh, share, options.min_coverage, language),
+        notices=_notices(assembled.sources, fresh, frame.now, share, options.min_coverage, language),
     )
 
 
@@ -240,7 +240,7 @@ def _difference_statement(difference: Difference, statements: Sequence[Statement
 
 
 def _notices(
-    sources: Sequence[Source], fresh: Freshness, share: float, min_coverage: float, language: str
+    sources: Sequence[Source], fresh: Freshness, now: str, share: float, min_coverage: float, language: str
 ) -> tuple[str, ...]:
     found = []
     if any(source.source_type is SourceType.LIVE for source in sources):
@@ -250,6 +250,8 @@ def _notices(
             for source in sources[:1]
             if source.source_type is SourceType.LIVE
         )
+    if freshness.is_old_news(fresh, now) and fresh.newest_source:
+        found.append(newest_notice(fresh.newest_source[:10], language))
     if fresh.stale_sources:
         found.append(stale_notice(fresh.stale_sources, language))
     if share < min_coverage:

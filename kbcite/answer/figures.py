@@ -7,6 +7,7 @@ and day, as far as it names them. Full-width digits are read as plain ones witho
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 _PLAIN = str.maketrans("０１２３４５６７８９％．，－～", "0123456789%.,-~")
@@ -42,11 +43,12 @@ _DATES = re.compile(
     rf"|\b(?P<m4>{_MONTH_NAME})\s+(?P<d4>\d{{1,2}})(?:st|nd|rd|th)?(?:\s*,?\s+(?P<y4>\d{{4}}))?(?!\d)"
     rf"|\b(?P<d5>\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?(?P<m5>{_MONTH_NAME})(?:\s*,?\s*(?P<y5>\d{{4}}))?(?!\d)"
     rf"|\b(?P<m6>{_MONTH_NAME})\s*,?\s+(?P<y6>\d{{4}})(?!\d)"
+    rf"|\b(?:[Ii]n|[Oo]f|[Ss]ince|[Bb]y|[Uu]ntil|early|late|mid)[ -](?P<m9>{_MONTH_NAME})(?!\s+(?:\d|[a-z]+ed\b))"
     rf"|(?P<y8>[一二][〇零一二三四五六七八九]{{3}})年"
 )
 _NUMBER = re.compile(
     r"(?P<hundredth>百分之)(?P<zhpercent>[零〇一二两三四五六七八九十百点]+|\d+(?:\.\d+)?)"
-    r"|(?<![A-Za-z\d.])(?P<number>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)(?![\d])"
+    r"|(?<![A-Za-z\d.])(?P<number>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)(?![\d])(?P<over>[余多])?"
     r"\s?(?P<scale>百万|千万|万亿|[百千万萬亿億兆](?![年月日分])|(?:hundred|thousand|million|billion|trillion|bn)\b|(?<=\d)[kKmM]\b)?"
     r"\s?(?P<percent>%|‰|个百分点|per\s?cent\b|percent\b|percentage points?\b)?"
     rf"|(?P<di>第)?(?P<zh>[{_ZH}]+)(?P<after>[\u4e00-\u9fff]?)"
@@ -116,7 +118,11 @@ def _year(value: str) -> int:
 
 def _number(match: re.Match[str], plain: str) -> Figure | None:
     start, end = match.start(), match.end()
-    approximate = bool(_APPROXIMATE.search(plain, max(0, start - 14), start)) or plain.startswith(("余", "多"), end)
+    approximate = (
+        bool(_APPROXIMATE.search(plain, max(0, start - 14), start))
+        or plain.startswith(("余", "多"), end)
+        or match["over"] is not None
+    )
     if match["hundredth"]:
         value = chinese_number(match["zhpercent"])
         return (
@@ -228,7 +234,7 @@ def _rounds_to(value: float, claim: Figure) -> bool:
     )
 
 
-def is_in(claim: Figure, evidence: list[Figure]) -> bool:
+def is_in(claim: Figure, evidence: Sequence[Figure]) -> bool:
     """True where the evidence says the claim's figure; a full date may stand in two parts (`2021年 … 1月3日`)."""
     if any(same_figure(claim, figure) for figure in evidence):
         return True

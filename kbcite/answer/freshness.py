@@ -15,6 +15,7 @@ from kbcite.clock import from_text, seconds_between
 from kbcite.records import Freshness, Place, Source, SourceType
 
 DAY = 86_400
+OLD_NEWS_S = 30 * DAY
 
 
 class QuestionClass(StrEnum):
@@ -118,22 +119,25 @@ def classify_question(question: str) -> QuestionClass:
     return QuestionClass.REFERENCE
 
 
-def effective_time(place: Place | Source, question_class: QuestionClass) -> str:
-    """The time a page speaks for: when it was published, for news; else when it was last fetched and still said so."""
-    if question_class is QuestionClass.NEWS and place.published_at and place.source_type is not SourceType.LIVE:
-        return place.published_at
-    return place.fetched_at
+def is_stale(place: Place | Source, window_s: int | None, now: str) -> bool:
+    """True where the page was last seen longer ago than the window allows; never for a live page or a class without window.
 
-
-def is_stale(place: Place | Source, question_class: QuestionClass, window_s: int | None, now: str) -> bool:
-    """True where the page is older than the window allows; never for a live page or a class without window."""
+    What counts is when the page was last fetched and still said so: a price list of last year is good if it stood there today.
+    """
     if window_s is None or place.source_type is SourceType.LIVE:
         return False
-    return seconds_between(effective_time(place, question_class), now) > window_s
+    return seconds_between(place.fetched_at, now) > window_s
+
+
+def is_old_news(freshness: Freshness, now: str) -> bool:
+    """True where the newest source of a news question was published over 30 days ago, so that a reader must be told."""
+    if freshness.question_class != QuestionClass.NEWS or not freshness.newest_source:
+        return False
+    return seconds_between(freshness.newest_source, now) > OLD_NEWS_S
 
 
 def report(sources: Sequence[Source], question_class: QuestionClass, window_s: int | None, now: str) -> Freshness:
     """Class, window, newest source and stale sources, for the answer record."""
     newest = max((source.published_at or source.fetched_at for source in sources), key=from_text, default=None)
-    stale = tuple(source.n for source in sources if is_stale(source, question_class, window_s, now))
+    stale = tuple(source.n for source in sources if is_stale(source, window_s, now))
     return Freshness(question_class.value, window_s, newest, stale)

@@ -64,6 +64,14 @@ class Question:
     is_joined: bool
     """True where it may ask for two things at once: `A 和 B 的时间`."""
 
+    @property
+    def asks_for_date(self) -> bool:
+        return self.kind is Kind.TIME
+
+    @property
+    def asks_for_figure(self) -> bool:
+        return self.kind in (Kind.QUANTITY, Kind.TIME, Kind.PRICE)
+
 
 def read_question(text: str) -> Question:
     kind = next((kind for kind, pattern in _KIND_PATTERNS if pattern.search(text)), Kind.OTHER)
@@ -115,3 +123,12 @@ def answers_kind(question: Question, sentence: str) -> float:
 
 
 _TIME_UNITS = frozenset("天 年 月 日 时 小 分 秒 周 点 day year month hour week minute century 世 pm am".split())
+_ELEMENT = re.compile(
+    r"[\u4e00-\u9fff]{1,6}(?:[·•][\u4e00-\u9fff]{1,6})+|[《“「]([^》”」]{2,20})[》”」]|\b[A-Z][A-Za-z’'-]+(?:\s+[A-Z][A-Za-z’'-]+)*"
+)
+
+
+def asked_elements(question: Question, text: str) -> list[str]:
+    """Names in a text that could be the answer: those that the question does not say itself."""
+    asked = question.text.lower()
+    return [match.group() for match in _ELEMENT.finditer(text) if match.group().lower() not in asked]

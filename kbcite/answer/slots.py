@@ -50,6 +50,8 @@ def _replaced(a: Sequence[str], b: Sequence[str], longest: int) -> list[tuple[in
     """Runs of a and b that replace one another between shared words."""
     found = []
     for tag, a1, a2, b1, b2 in SequenceMatcher(None, a, b, autojunk=False).get_opcodes():
+        if tag == "replace" and a2 == len(a) and b2 == len(b):
+            b2 = min(b2, b1 + a2 - a1)  # past the end of one sentence the other goes on
         if tag != "replace" or a2 - a1 > longest or b2 - b1 > longest:
             continue
         before, after = _shared(a, b, a1, b1, -1), _shared(a, b, a2, b2, 1)
