@@ -14,7 +14,7 @@ from enum import StrEnum
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
 _MARKUP = re.compile(r"[`¶]|\*\*|(?<!\w)_|_(?!\w)|!?\[(?=[^\]]*\]\()|\]\([^)]*\)")
 _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})")
-_ITEM = re.compile(r"([ \t]*)(?:[-*+•]|\d{1,4}[.)])(?:[ \t]+|$)")
+_ITEM = re.compile(r"([ \t]*)(?:[-*+•]|\d{1,3}[.)])(?:[ \t]+|$)")
 
 
 class PartKind(StrEnum):
@@ -70,6 +70,12 @@ def opening_fence(line: str) -> str:
 def closes_fence(line: str, fence: str) -> bool:
     stripped = line.strip()
     return stripped.startswith(fence) and not stripped.strip(fence[0])
+
+
+def indent_of(line: str) -> int:
+    """Blanks before a line's first other character; a tab counts up to the next multiple of four."""
+    line = line.expandtabs(4)
+    return len(line) - len(line.lstrip(" "))
 
 
 def split_lines(text: str, start: int, end: int) -> list[tuple[int, int]]:
@@ -162,7 +168,8 @@ def _end_of_part(text: str, lines: list[tuple[int, int]], first: int, kind: Part
 
 
 def _end_of_list(text: str, lines: list[tuple[int, int]], i: int) -> int:
-    """A list goes on over blank lines as long as another item or an indented line follows."""
+    """A list goes on over blank lines as long as another of its items or a line indented deeper than the list follows."""
+    indent = indent_of(text[slice(*lines[i - 1])])
     after_blank = False
     last = i
     fence = ""
@@ -175,8 +182,10 @@ def _end_of_list(text: str, lines: list[tuple[int, int]], i: int) -> int:
             after_blank = True
             continue
         else:
-            indented = line[0] in " \t"
+            indented = indent_of(line) > indent
             if not indented and item_indent(line) is None and (after_blank or _kind_of(line) is not PartKind.PARAGRAPH):
+                break
+            if indent_of(line) < indent and after_blank:
                 break
             if _HEADING.fullmatch(line) and not indented:
                 break

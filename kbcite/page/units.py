@@ -10,15 +10,16 @@ import re
 from collections.abc import Sequence
 
 from kbcite.page.cutting import Boundary, Sizes, Unit, make_unit
-from kbcite.page.outline import Part, PartKind, closes_fence, item_indent, opening_fence, split_lines
+from kbcite.page.outline import Part, PartKind, closes_fence, indent_of, item_indent, opening_fence, split_lines
 from kbcite.sentences import split_sentences
 
 _MAX_CONTEXT_CHARS = 200
+_MAX_INDENT = 40
 _MAX_LABEL_CHARS = 60
 _MAX_LABELS = 3
 """That many short lines before a text belong to it: a number, a headline, a second headline."""
 _STOPS = tuple("。.!！?？…；;，,")
-_DEFINITION = re.compile(r"^(?!: ).+\n: ", re.MULTILINE)
+_TERM = re.compile(r"^[ \t]*(?!: )(\S.*)\n[ \t]*: ", re.MULTILINE)
 _CLAUSE = re.compile(r"[^\s；;，,、]*[；;，,、]+|[^\s；;，,、]+")
 _MAX_CLAUSE_CHARS = 500
 
@@ -30,34 +31,33 @@ def split_units(text: str, parts: Sequence[Part], sizes: Sizes) -> list[Unit]:
     """The units of the parts of one section, in order."""
     units: list[Unit] = []
     labels = [_is_label(text, part) for part in parts]
-    term = ""
+    terms: dict[int, str] = {}
     for n, part in enumerate(parts):
-        before = parts[n - 1] if n else None
-        if not text.startswith(("  ", "\t"), part.start):
-            term = ""
-        pieces = _pieces(text, part, before, term)
-        if pieces and _is_definition(text, part):
-            term = pieces[-1][3]
-        first = _boundary_before(text, parts, n, labels, is_indented=bool(term))
+        indent = indent_of(text[part.start : part.start + _MAX_INDENT])
+        terms = {at: term for at, term in terms.items() if at < indent}
+        outer = "\n".join(terms.values())
+        pieces = _pieces(text, part, parts[n - 1] if n else None, outer)
+        first = _boundary_before(text, parts, n, labels, is_indented=bool(terms))
         for k, (start, end, boundary, context) in enumerate(pieces):
             unit = make_unit(text, start, end, boundary if k else first, context)
             units.extend(_clauses(text, unit) if sizes.fill(unit.words, unit.tokens) > 2 else (unit,))
+        if term := _last_term(text, part):
+            terms[indent] = term
     return units
 
 
-def _pieces(text: str, part: Part, before: Part | None, term: str) -> list[_Piece]:
+def _pieces(text: str, part: Part, before: Part | None, outer: str) -> list[_Piece]:
+    """The pieces of a part; `outer` is the context of its first, the terms that it belongs to the definition of."""
     if part.kind is PartKind.HEADING:
         return [(part.start, part.end, Boundary.PART, "")]
     if part.kind is PartKind.TABLE:
-        return _rows(text, part, term)
-    announcement = _announcement(text, before)
-    if part.kind is PartKind.CODE:
-        return _code_lines(text, part, announcement or term, term)
-    if part.kind is PartKind.LIST:
-        return _items(text, part, announcement or term, term)
-    if _is_definition(text, part):
-        return _definitions(text, part)
-    return _sentences(text, part.start, part.end, Boundary.PART, term)
+        return _rows(text, part, outer)
+    if part.kind in (PartKind.CODE, PartKind.LIST):
+        split = _code_lines if part.kind is PartKind.CODE else _items
+        return split(text, part, f"{outer}\n{_announcement(text, before)}".strip(), outer)
+    if _last_term(text, part):
+        return _definitions(text, part, outer)
+    return _sentences(text, part.start, part.end, Boundary.PART, outer)
 
 
 def _boundary_before(text: str, parts: Sequence[Part], n: int, labels: Sequence[bool], is_indented: bool) -> Boundary:
@@ -94,7 +94,7 @@ def _announcement(text: str, before: Part | None) -> str:
     """The line right before code or a list, if it is one that a reader of a later piece would need."""
     if before is None or before.kind is not PartKind.PARAGRAPH:
         return ""
-    line = text[before.start : before.end].rsplit("\n", 1)[-1].strip()
+    line = text[before.start : before.end].rsplit("\n", 1)[-1].strip().removeprefix(": ")
     return line if len(line) <= _MAX_CONTEXT_CHARS else ""
 
 
@@ -110,21 +110,22 @@ def _sentences(text: str, start: int, end: int, boundary: Boundary, context: str
     return pieces
 
 
-def _is_definition(text: str, part: Part) -> bool:
-    return part.kind is PartKind.PARAGRAPH and bool(_DEFINITION.search(text, part.start, part.end))
+def _last_term(text: str, part: Part) -> str:
+    """The term that what follows a `term`, `: definition` part belongs to; empty for any other part."""
+    if part.kind is not PartKind.PARAGRAPH:
+        return ""
+    terms = _TERM.findall(text, part.start, part.end)
+    return terms[-1][:_MAX_CONTEXT_CHARS] if terms else ""
 
 
-def _definitions(text: str, part: Part) -> list[_Piece]:
+def _definitions(text: str, part: Part, outer: str) -> list[_Piece]:
     """Sentences of `term`, `: definition` pairs; the term is the context of all but the first."""
-    lines = split_lines(text, part.start, part.end)
-    starts = [n for n, (start, _) in enumerate(lines) if _DEFINITION.match(text, start, part.end)]
-    pieces: list[_Piece] = []
-    if starts[0] > 0:
-        pieces = _sentences(text, part.start, lines[starts[0] - 1][1], Boundary.PART, "")
-    for n, following in zip(starts, [*starts[1:], len(lines)], strict=True):
-        term = text[slice(*lines[n])].strip()[:_MAX_CONTEXT_CHARS]
-        first, *others = _sentences(text, lines[n][0], lines[following - 1][1], Boundary.ITEM, term)
-        pieces += [(*first[:3], term if not others else ""), *others]
+    found = list(_TERM.finditer(text, part.start, part.end))
+    pieces = _sentences(text, part.start, found[0].start(), Boundary.PART, outer)
+    for match, following in zip(found, [*(later.start() for later in found[1:]), part.end], strict=True):
+        term = f"{outer}\n{match.group(1)[:_MAX_CONTEXT_CHARS]}".strip()
+        first, *others = _sentences(text, match.start(), following, Boundary.ITEM, term)
+        pieces += [(*first[:3], outer), *others]
     return pieces
 
 
@@ -163,16 +164,18 @@ def _rows(text: str, part: Part, first_context: str) -> list[_Piece]:
 
 
 def _code_lines(text: str, part: Part, context: str, first_context: str) -> list[_Piece]:
-    """Lines of code, the fences with the first and the last."""
+    """Lines of code, the fences with the first and the last; after a blank line, and best at the margin, code begins anew."""
     lines = [span for span in split_lines(text, part.start, part.end) if text[slice(*span)].strip()]
     if len(lines) < 4:
         return [(part.start, part.end, Boundary.PART, first_context)]
-    middle = [(start, end, Boundary.LINE, context) for start, end in lines[2:-2]]
-    return [
-        (part.start, lines[1][1], Boundary.PART, first_context),
-        *middle,
-        (lines[-2][0], part.end, Boundary.LINE, context),
-    ]
+    margin = min(indent_of(text[slice(*line)]) for line in lines)
+    pieces: list[_Piece] = [(part.start, lines[1][1], Boundary.PART, first_context)]
+    for start, end in lines[2:-2]:
+        boundary = Boundary.LINE
+        if "\n" in text[pieces[-1][1] + 1 : start]:
+            boundary = Boundary.ITEM if indent_of(text[start:end]) == margin else Boundary.SENTENCE
+        pieces.append((start, end, boundary, context))
+    return [*pieces, (lines[-2][0], part.end, Boundary.LINE, context)]
 
 
 def _clauses(text: str, unit: Unit) -> list[Unit]:

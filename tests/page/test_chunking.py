@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from kbcite.block_id import block_id
 from kbcite.page.chunking import chunk_document
 from kbcite.page.cutting import estimate_tokens
+from kbcite.page.outline import parse_parts
 from kbcite.records import Block, Occurrence
 from kbcite.sentences import split_sentences
 
@@ -224,6 +225,33 @@ def test_a_later_piece_of_a_definition_repeats_its_term() -> None:
     for block, occurrence in blocks:
         term = re.match(r"(## D\n\n)?(run|stop)_\d\(", block.text)
         assert bool(term) != bool(re.fullmatch(r"(run|stop)_\d\(.*\)", occurrence.context))
+
+
+def test_a_piece_of_a_nested_definition_repeats_the_terms_it_belongs_to() -> None:
+    rng = random.Random(20)
+    methods = "\n\n".join(
+        f"  method_{i}()\n  : {paragraph(rng, 500, 'en')}\n\n    {sentence(rng, 'en')}" for i in range(8)
+    )
+    blocks = chunk_document(f"## D\n\nclass Outer()\n: A class.\n\n{methods}\n\nfunction()\n: {sentence(rng, 'en')}")
+    assert len(blocks) >= 3
+    for block, occurrence in blocks[1:]:
+        assert occurrence.context.split("\n")[0] == "class Outer()"
+        if not block.text.startswith("method_"):
+            assert re.fullmatch(r"class Outer\(\)\nmethod_\d\(\)", occurrence.context)
+
+
+def test_code_is_cut_where_a_function_begins() -> None:
+    bodies = ["\n".join(f"    value_{k} = step_{k}(value_{k - 1}, {i})" for k in range(12)) for i in range(8)]
+    code = "\n\n".join(f"def function_{i}(value_0):\n{body}" for i, body in enumerate(bodies))
+    blocks = chunk_document(f"## C\n\nThe module:\n\n```python\n{code}\n```")
+    assert len(blocks) >= 3
+    assert all(piece.startswith("def function_") for piece in texts(blocks)[1:])
+
+
+def test_a_list_ends_where_the_text_goes_back_to_its_own_depth() -> None:
+    text = "## T\n\nterm\n: Takes these:\n\n  - one\n\n    more of one\n\n  - two\n\n  Not of the list."
+    kinds = [(part.kind.value, text[part.start : part.end].split("\n")[0].strip()) for part in parse_parts(text)]
+    assert kinds == [("heading", "## T"), ("paragraph", "term"), ("list", "- one"), ("paragraph", "Not of the list.")]
 
 
 def test_a_paragraph_that_begins_like_a_definition_is_one_without_a_term() -> None:
