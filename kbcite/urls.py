@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
+from typing import Any
 
 MAX_URL_LENGTH = 2048
 
@@ -135,14 +136,19 @@ def _is_noise(field: str) -> bool:
 
 
 def _join(url: str, base: str | None) -> str | None:
-    # Imported on first use: ada and cffi take 30 ms, which `kbcite --help` need not pay.
-    from ada_url import join_url, normalize_url
-
     try:
-        href: str = normalize_url(url) if base is None else join_url(base, url)
+        href: str = _ada().normalize_url(url) if base is None else _ada().join_url(base, url)
     except (ValueError, UnicodeEncodeError):
         return None
     return href if href.startswith(("http://", "https://")) else None
+
+
+@cache
+def _ada() -> Any:
+    # Imported on first use: ada and cffi take 30 ms, which `kbcite --help` need not pay.
+    import ada_url
+
+    return ada_url
 
 
 def _encode_query(href: str, encoding: str) -> str:

@@ -17,6 +17,8 @@ MAX_REFRESH_WORDS = 60
 MAX_REFRESH_S = 15
 """A page that reloads itself later than this is meant to be read first."""
 
+_STEP = 2_000
+"""Characters looked at before asking whether that was enough."""
 _HIDDEN_START = re.compile(r"<(?:(script|style|noscript|template)(?![\w-])|!--)", re.IGNORECASE)
 _HIDDEN_END = {name: re.compile(f"</{name}", re.IGNORECASE) for name in ("script", "style", "noscript", "template")} | {
     "": re.compile("-->")
@@ -83,11 +85,16 @@ def _first_words(text: str) -> tuple[str, int]:
     words = position = 0
     while position < len(text) and words <= MAX_WORDS:
         hidden = _HIDDEN_START.search(text, position)
-        piece = _MARKUP.sub(" ", text[position : hidden.start() if hidden else len(text)])
+        stop = hidden.start() if hidden else len(text)
+        tag = text.find("<", position + _STEP, stop)
+        piece = " ".join(_MARKUP.sub(" ", text[position : stop if tag < 0 else tag]).split())
         seen.append(piece)
-        words += count_words(piece)
-        if hidden is None:
+        words += count_words(piece[: _STEP // 2])
+        if tag >= 0:
+            position = tag
+        elif hidden is None:
             break
-        end = _HIDDEN_END[(hidden[1] or "").lower()].search(text, hidden.end())
-        position = end.end() if end else len(text)
-    return " ".join(" ".join(seen).split()), words
+        else:
+            end = _HIDDEN_END[(hidden[1] or "").lower()].search(text, hidden.end())
+            position = end.end() if end else len(text)
+    return " ".join(seen), words

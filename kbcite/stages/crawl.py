@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from kbcite.clock import Clock, from_text, system_clock
-from kbcite.errors import UsageError
+from kbcite.errors import NotFound, UsageError
 from kbcite.page.encoding import decode
 from kbcite.page.interstitial import recognise
 from kbcite.page.links import PageLinks, read_links
@@ -141,13 +141,13 @@ class _Run:
 
     def seeds_of(self, urls: Sequence[str]) -> list[tuple[str, SourceSettings]]:
         """Where to start, each with its source. Raises UsageError."""
-        if not self._sources:
-            raise UsageError("no sources yet; add one with “kbcite source add URL”")
+        if not self._sources and not urls:
+            raise NotFound('no sources yet; add one with "kbcite source add URL"')
         seeds = []
         for url in urls or self._sources:
             resolved = resolve(url, url)
             if resolved is None:
-                raise UsageError(f"{url!r} is not an http or https address")
+                raise UsageError(f"{url!r} is not an http or https URL")
             seeds.append((resolved, self._scope.require_source(resolved) if urls else self._sources[url]))
         return seeds
 

@@ -157,9 +157,12 @@ class Fetcher:
             hop = Hop(answer_by, self._settings.connect_timeout_s, self._allow_private(url))
             self._lane.hop = hop
             try:
-                prepared = self._session.prepare_request(requests.Request("GET", url, headers))
-                # requests rewrites some escapes; what was linked is what is asked for.
-                prepared.url = url
+                # Not session.prepare_request: it rewrites some escapes, and what was linked is what is asked for.
+                prepared = requests.PreparedRequest()
+                prepared.method, prepared.url = "GET", url
+                prepared.prepare_headers(headers)
+                prepared.prepare_cookies(self._session.cookies)
+                prepared.prepare_hooks({})
                 # Not session.send: it reads the whole body of a redirect, whatever its size, before handing it over.
                 response = self._session.get_adapter(url).send(
                     prepared, stream=True, timeout=self._settings.connect_timeout_s, verify=True, proxies={}
