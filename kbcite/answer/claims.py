@@ -31,7 +31,9 @@ Similarity = Callable[[str, str], float]
 SUPPORTED = 0.5
 PARTIAL = 0.3
 ON_TOPIC = 0.5
-"""Share of the claim's words from which a differing figure or negation is a contradiction and not another subject."""
+"""Share of the claim's words from which a differing figure is a contradiction and not another subject."""
+CLOSE = 0.75
+"""Share of the claim's words from which two sentences are one statement, so that a negation or a swapped word turns it round."""
 
 CLEARLY = 0.4
 """By how much a rival value must fit the claim's words better before a figure that does occur counts as another's."""
@@ -43,8 +45,9 @@ _FIGURE_MISSING = -0.8
 _FIGURE_DIFFERS = -1.2
 _FIGURE_OUT_OF_PLACE = -2.4
 _NAMES_LOST = -0.7
-_NEGATION = -0.9
+_NEGATION = -3.0
 _SWAPPED = -0.5
+_SWAPPED_CLOSE = -1.0
 _RAREST_MISSING = -0.5
 _OPPOSITE = -2.0
 _ABSOLUTE = -0.4
@@ -87,7 +90,7 @@ def check_claim(
     misplaced = max((_out_of_place(claim, figure, evidence, given) for figure in figures), default=0.0)
     names = _names(claim)
     lost = {name: gone for name in names if (gone := _share_lost(name, evidence, everything)) > 0}
-    negated = is_negated(claim) != is_negated(nearest)
+    negated = window > CLOSE and is_negated(claim) != is_negated(nearest)
     swapped = swapped_runs(claim, nearest, everything)
     opposite = opposes(claim, nearest)
     verbatim = fold(claim) in fold(evidence)
@@ -97,7 +100,8 @@ def check_claim(
 
     z = _BIAS + _WORDS * words + _RAREST_MISSING * unheard
     z += _SWAPPED * min(2, len(swapped)) / 2 + _ABSOLUTE * lacks_absolute(claim, nearest)
-    z += (_NEGATION * negated + _OPPOSITE * opposite) * window
+    z += _NEGATION * negated + _SWAPPED_CLOSE * (bool(swapped) and window > CLOSE)
+    z += _OPPOSITE * opposite * window
     z += _VERBATIM * verbatim
     if figures:
         z += _FIGURES_OK * (len(figures) - len(missing)) / len(figures)
@@ -124,7 +128,7 @@ def check_claim(
         )
     if names:
         checks.append(("names", "missing: " + ", ".join(list(lost)[:3]) if lost else "ok"))
-    checks.append(("negation", "differs" if negated and window > ON_TOPIC else "ok"))
+    checks.append(("negation", "differs" if negated else "ok"))
     if opposite:
         checks.append(("direction", "differs"))
     if swapped:
@@ -133,7 +137,7 @@ def check_claim(
         near = similarity(claim, nearest)
         score = 0.8 * score + 0.2 * near
         checks.append(("similarity", f"{near:.2f}"))
-    contradicted = window > ON_TOPIC and bool(differing or negated or opposite)
+    contradicted = negated or (window > ON_TOPIC and bool(differing or opposite))
     return ClaimCheck(_verdict(score, contradicted and not verbatim), round(score, 4), tuple(checks))
 
 
