@@ -40,21 +40,32 @@ _XML_ENCODING = re.compile(rb"""\s*<\?xml\b[^>]*?\bencoding\s*=\s*["']([^"']+)""
 _HEADER_CHARSET = re.compile(r"""\bcharset\s*=\s*["']?\s*([^\s"';,]+)""", re.IGNORECASE)
 
 _UTF8_CHARACTER = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
+_CUT_CHARACTER = re.compile(rb"(?:[\xc2-\xdf]|[\xe0-\xef][\x80-\xbf]?|[\xf0-\xf4][\x80-\xbf]{0,2})\Z")
+_ASCII = bytes(range(128))
 _BROKEN_PLACE = re.compile("\ufffd+")
 _GOOD_PER_BROKEN_PLACE = 8
 _FEW_CHARACTERS = 12
 """Two-byte UTF-8 characters below which a declared East Asian label is believed instead."""
 
 _ENCODED_RUN = re.compile(rb"(?:[\x80-\xff][\x30-\x7e]?)+")
-_SAMPLE_BYTES = 6000
+_SAMPLE_BYTES = 4000
+_WINDOW_BYTES = 16_000
+"""Of larger pages the start, the middle and the end are sampled, unless these are nearly all ASCII."""
 _MOSTLY_LONE = 0.6
 """Share of runs of a single byte above ASCII from which a text is Western."""
 _BONUS = {"meta": 0.12, "xml": 0.12, "header": 0.06}
 _SHORT_SAMPLE, _SHORT_FACTOR = 40, 2.5
 """Below this many characters frequencies say little, and declared labels count for more."""
+_RARE = -0.35
+"""Weight of a character that is not common in its script, where a common one has 1."""
+_CLEAR_SCORE = 0.6
+"""Score of 40 characters or more that no wrong encoding reaches: over 3,500 samples of pages read in each of the five
+encodings, right ones scored 0.58 and more, wrong ones 0.41 and less."""
 _LEAST_SCORE = -0.1
 """Score below which no East Asian encoding fits."""
 
+_WESTERN_ADVANTAGE = 0.1
+"""How much better another single-byte encoding than windows-1252, the web's default, must fit a language."""
 _SINGLE_BYTE_CODECS = sorted(
     {codec for name, codec in CODECS.items() if name.startswith(("iso-8859", "windows", "koi8"))}
 )
@@ -151,10 +162,11 @@ def _as_utf8(data: bytes, names: dict[str, str], declared: tuple[tuple[str, str]
 
 def _as_damaged_utf8(data: bytes, declared: tuple[tuple[str, str], ...]) -> DecodedPage | None:
     text = data.decode("utf-8", "replace")
-    broken = len(_BROKEN_PLACE.findall(text))
-    if text.endswith("\ufffd") and data[-4:].count(b"\xff") == 0:
-        broken -= 1
+    # Other encodings are mostly broken as UTF-8, which is quickly seen; only what is not is counted with care.
+    if text.count("\ufffd") > len(data.translate(None, _ASCII)) / 3:
+        return None
     good = len(_UTF8_CHARACTER.findall(data))
+    broken = len(_BROKEN_PLACE.findall(text)) - bool(_CUT_CHARACTER.search(data, len(data) - 3))
     if good < max(4, _GOOD_PER_BROKEN_PLACE * broken):
         return None
     return _page(text, "utf-8", "utf-8", declared, good / (good + broken))
@@ -164,20 +176,28 @@ def _as_damaged_utf8(data: bytes, declared: tuple[tuple[str, str], ...]) -> Deco
 
 
 def _as_east_asian(data: bytes, names: dict[str, str], declared: tuple[tuple[str, str], ...]) -> DecodedPage | None:
+    """The page in the encoding it reads best in; declared ones are tried first, and a clear case ends the search."""
     sample = _sample(data)
     if not sample:
         return None
     scores: dict[str, float] = {}
-    for name in _EAST_ASIAN:
-        text = sample.decode(CODECS[name], "replace")
-        score, length = _likeness(text, name)
-        factor = _SHORT_FACTOR if length < _SHORT_SAMPLE else 1.0
+    for name in sorted(_EAST_ASIAN, key=lambda name: name not in names.values()):
+        score, length = _likeness(sample.decode(CODECS[name], "replace"), name)
+        if score >= _CLEAR_SCORE and length >= _SHORT_SAMPLE:
+            return _east_asian_page(data, name, names, declared, score)
+        factor = 1.0 if length >= _SHORT_SAMPLE else _SHORT_FACTOR
         scores[name] = score + factor * sum(_BONUS[place] for place, label in names.items() if label == name)
     best, second = sorted(scores, key=scores.__getitem__, reverse=True)[:2]
     if scores[best] < _LEAST_SCORE:
         return None
-    how = "declared" if best in names.values() else "frequency"
-    return _page(_decode_as(best, data), best, how, declared, min(1.0, scores[best] - scores[second]))
+    return _east_asian_page(data, best, names, declared, scores[best] - scores[second])
+
+
+def _east_asian_page(
+    data: bytes, name: str, names: dict[str, str], declared: tuple[tuple[str, str], ...], confidence: float
+) -> DecodedPage:
+    how = "declared" if name in names.values() else "frequency"
+    return _page(_decode_as(name, data), name, how, declared, min(1.0, confidence))
 
 
 def _sample(data: bytes) -> bytes:
@@ -185,12 +205,18 @@ def _sample(data: bytes) -> bytes:
 
     In Western text nearly every byte above ASCII stands alone between letters; East Asian characters come in runs.
     """
-    runs = _ENCODED_RUN.findall(data)
+    runs: list[bytes] = []
+    if len(data) > 3 * _WINDOW_BYTES:
+        middle = len(data) // 2
+        windows = (data[:_WINDOW_BYTES], data[middle : middle + _WINDOW_BYTES], data[-_WINDOW_BYTES:])
+        runs = [run for window in windows for run in _ENCODED_RUN.findall(window)]
+    if sum(map(len, runs)) < _SAMPLE_BYTES / 2:
+        runs = _ENCODED_RUN.findall(data)
     total = sum(map(len, runs))
     if total > _SAMPLE_BYTES:
         runs = runs[:: total // _SAMPLE_BYTES]
     lone = sum(len(run) == 1 or (len(run) == 2 and run[1] < 0x80) for run in runs)
-    return b"" if lone > _MOSTLY_LONE * len(runs) else b" ".join(runs)
+    return b"" if lone > _MOSTLY_LONE * len(runs) else b" ".join(runs)[: 2 * _SAMPLE_BYTES]
 
 
 def _likeness(text: str, name: str) -> tuple[float, int]:
@@ -199,7 +225,7 @@ def _likeness(text: str, name: str) -> tuple[float, int]:
     total, length = 0.0, 0
     for character, count in Counter(text).items():
         if character > "\x7f":
-            total += count * weights.get(character, -0.35)
+            total += count * weights.get(character, _RARE)
             length += count
     return (total / length if length else -1.0), length
 
@@ -214,7 +240,7 @@ def _weights(name: str) -> dict[str, float]:
         "euc-jp": character_frequency.KANJI,
         "euc-kr": character_frequency.HANGUL,
     }[name]
-    weights = dict.fromkeys(map(chr, range(0x3041, 0x3100)), 1.0 if name in ("shift_jis", "euc-jp") else -0.35)
+    weights = dict.fromkeys(map(chr, range(0x3041, 0x3100)), 1.0 if name in ("shift_jis", "euc-jp") else _RARE)
     weights |= dict.fromkeys(map(chr, [*range(0x3000, 0x3020), *range(0xFF01, 0xFF5F)]), 0.7)
     weights |= dict.fromkeys("·—–‘’“”…", 0.7)
     weights |= dict.fromkeys(map(chr, [*range(0x80, 0xA0), *range(0xE000, 0xF900)]), -2.0)
@@ -255,8 +281,13 @@ def _as_single_byte(data: bytes, names: dict[str, str], declared: tuple[tuple[st
             return _page(data.decode(CODECS[name]), name, "declared", declared, 0.8)
         except UnicodeDecodeError:
             continue
-    best = charset_normalizer.from_bytes(data, cp_isolation=_SINGLE_BYTE_CODECS).best()
+    matches = charset_normalizer.from_bytes(data, cp_isolation=_SINGLE_BYTE_CODECS)
+    best = matches.best()
+    western = next((match for match in matches if "cp1252" in match.could_be_from_charset), None)
+    if best is None or (western and best.coherence < western.coherence + _WESTERN_ADVANTAGE):
+        best = western
     if best is None:
         return _page(data.decode("cp1252", "replace"), "windows-1252", "charset-normalizer", declared, 0.0)
-    name = next(name for name, codec in CODECS.items() if codec == best.encoding)
-    return _page(data.decode(best.encoding, "replace"), name, "charset-normalizer", declared, 1.0 - best.chaos)
+    codec = "cp1252" if best is western else best.encoding
+    name = next(name for name, known in CODECS.items() if known == codec)
+    return _page(data.decode(codec, "replace"), name, "charset-normalizer", declared, 1.0 - best.chaos)

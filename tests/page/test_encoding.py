@@ -136,6 +136,13 @@ def test_western_text_is_windows_1252_whatever_it_is_called(text: str, label: st
     assert text in decode(page(text, "cp1252"), f"text/html; charset={label}" if label else None).text
 
 
+@pytest.mark.parametrize("text", ["£20 – £30, 50 €", "jalapeño crème brûlée", "©2015 Acme® Größe", "São Tomé"])
+def test_a_few_western_characters_without_a_declaration_are_windows_1252(text: str) -> None:
+    data = page("The quick brown fox jumps over the lazy dog. " * 20 + text, "cp1252")
+    decoded = decode(data, None)
+    assert (decoded.encoding, text in decoded.text) == ("windows-1252", True)
+
+
 def test_few_two_byte_characters_that_form_utf_8_by_chance_follow_a_declared_chinese_label() -> None:
     chance = "实时".encode("gbk")
     assert chance.decode("utf-8") != "实时"
@@ -160,6 +167,11 @@ def test_what_was_declared_is_recorded_with_its_place() -> None:
 )
 def test_a_declaration_is_read_where_a_browser_would_or_a_person_meant_it(head: str) -> None:
     assert ("meta", "gbk") in decode(head.encode() + NEWS.encode("gbk"), None).declared
+
+
+def test_a_few_characters_behind_much_ascii_are_found() -> None:
+    script = "<script>" + "var counter = 0; " * 4000 + "</script>"
+    assert "最新公告请看这里" in decode(script.encode() + "最新公告请看这里".encode("gbk") + script.encode(), None).text
 
 
 def test_confidence_is_higher_for_a_page_than_for_a_few_characters() -> None:
