@@ -38,7 +38,7 @@ _SHINGLE_ZH, _SHINGLE_EN = 5, 3
 _WORTH_ALIGNING = 0.3
 """Under this Jaccard a pair is no candidate, whatever differs."""
 _MAX_SUBSTITUTION = 12
-"""Longer stretches on both sides are other passages, not other words for the same thing."""
+"""Words, or Chinese characters. A longer stretch on either side is another passage, such as a dateline or a credit."""
 _MAX_INSERTION = 8
 _MOST_COMPLETE = 0.9
 """A block with this share of the longest one's words counts as complete."""
@@ -247,7 +247,7 @@ def _difference_of_change(a: Sequence[str], b: Sequence[str], inside: _Inside) -
     left = [token for token in Counter(a) - Counter(b) if token != _STOP and token not in _EMPTY_WORDS]
     right = [token for token in Counter(b) - Counter(a) if token != _STOP and token not in _EMPTY_WORDS]
     if left and right:
-        return Difference("words", _shown(a), _shown(b)) if min(len(a), len(b)) <= _MAX_SUBSTITUTION else None
+        return Difference("words", _shown(a), _shown(b)) if max(len(a), len(b)) <= _MAX_SUBSTITUTION else None
     changed = left or right
     if not changed or not inside.sentence or max(len(a), len(b)) > _MAX_INSERTION:
         return None
