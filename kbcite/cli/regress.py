@@ -83,13 +83,14 @@ def page_line(result: GoldenResult) -> str:
         return f"{verdict}  {result.page.name:<40} {'skipped as it must be' if result.passed else ''}".rstrip()
     loss = result.loss
     counts = f"missing {loss.missing:>3}, superfluous {loss.superfluous:>3}, marks {loss.marks:>3}"
-    return f"{verdict}  {result.page.name:<40} {counts}  F1 {result.difference.f1:.3f}"
+    wrong = f"  wrong: {', '.join(loss.wrong)}" if loss.wrong else ""
+    return f"{verdict}  {result.page.name:<40} {counts}  F1 {result.difference.f1:.3f}{wrong}"
 
 
 def details(result: GoldenResult) -> str:
     """The wrong facts and the differing lines of a page: `[-missing-]`, `{+superfluous+}`."""
     lines = [f"      {w.fact}: expected {w.expected!r}, found {w.found!r}" for w in result.wrong]
-    if result.difference and result.loss.exceeds(result.floor):
+    if result.difference:
         for hunk in result.difference.hunks:
             lines.append("      @@")
             lines.extend(f"      {line.side} {_marked(line)}" for line in hunk)

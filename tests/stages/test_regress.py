@@ -186,3 +186,18 @@ def test_only_a_first_heading_that_is_the_title_may_stand_or_not(
     golden(tmp_path, expected=expected)
     [result] = results_of(tmp_path, document(found))
     assert result.loss.missing == lost
+
+
+def test_a_floor_may_allow_a_wrong_fact_but_no_other(tmp_path: Path) -> None:
+    golden(tmp_path)
+    write_floors(tmp_path, results_of(tmp_path, document(published=None)))
+    assert read_floors(tmp_path) == {"page": Loss(wrong=("published",))}
+    assert results_of(tmp_path, document(published=None))[0].passed
+    assert not results_of(tmp_path, document(title="other"))[0].passed
+
+
+def test_no_floor_lets_a_skipped_page_pass(tmp_path: Path) -> None:
+    golden(tmp_path)
+    skipped = Skipped("https://a.example/1", Stage.CLEAN, "no_text")
+    assert write_floors(tmp_path, results_of(tmp_path, skipped)) == {}
+    assert not results_of(tmp_path, skipped)[0].passed
