@@ -109,6 +109,18 @@ class RobotsCopy:
 
 
 @dataclass(frozen=True, slots=True)
+class Evidence:
+    """What the visits so far hold against a page."""
+
+    state: PageState
+    misses: int = 0
+    """Answers in a row that it is gone."""
+    missing_since: str | None = None
+    failures: int = 0
+    """Visits in a row that brought no answer about it."""
+
+
+@dataclass(frozen=True, slots=True)
 class Snapshot:
     """One stored fetch of a page; its bytes lie in the archive under `digest`."""
 

@@ -16,8 +16,8 @@ from kbcite.clock import Clock, from_text, system_clock
 from kbcite.errors import NotFound, UsageError
 from kbcite.page.encoding import decode
 from kbcite.page.interstitial import recognise
-from kbcite.page.links import PageLinks, read_links
-from kbcite.records import FetchedPage, FetchFailure, PageState, Skipped, Stage
+from kbcite.page.links import read_links
+from kbcite.records import Evidence, FetchedPage, FetchFailure, PageState, Skipped, Stage
 from kbcite.settings import CrawlSettings, RecheckSettings, SourceSettings
 from kbcite.store.archive import Archive
 from kbcite.store.database import Database
@@ -25,8 +25,8 @@ from kbcite.store.frontier import FrontierRow, NewUrl, UrlState
 from kbcite.store.pages import PageRow
 from kbcite.urls import host_of, resolve, url_key
 from kbcite.web.frontier import is_trouble
+from kbcite.web.link_filter import LinkFilter
 from kbcite.web.liveness import (
-    Evidence,
     after_failure,
     after_missing,
     is_missing,
@@ -36,8 +36,8 @@ from kbcite.web.liveness import (
     trouble_detail,
     wants_full_fetch,
 )
+from kbcite.web.robots import header_tags
 from kbcite.web.scope import Scope
-from kbcite.web.traps import TrapMemory, trap_of
 from kbcite.web.visitor import HOST_CLOSED, INTERRUPTED, NOT_FETCHED, Done, Fetch, Job, Visitor, VisitPool
 
 COMMIT_PAGES = 50
@@ -129,9 +129,7 @@ class _Run:
         self._scope = Scope(sources)
         self._visitor = Visitor(fetch, self._scope, settings, database.frontier.robots(), clock)
         self._pool: VisitPool[FrontierRow] = VisitPool(self._visitor, settings.threads, settings.retries)
-        self._traps = TrapMemory()
-        self._year = from_text(clock()).year
-        self._seen_links: set[str] = set()
+        self._filter = LinkFilter(self._scope, from_text(clock()).year)
         self._sources = {source.url: source for source in sources}
         self._hosts: dict[str, set[str]] = {}
         self._claimed: Counter[str] = Counter()
@@ -220,10 +218,8 @@ class _Run:
                 if limit > 0 and len(rows) < limit:
                     self._hosts[source].discard(host)
                 for row in rows:
-                    if refusal := self._refusal(row.url, self._sources[source], row.depth):
-                        reason, _, detail = refusal.partition(": ")
-                        self._left_out[source, reason] += 1
-                        self._frontier.settle(row.url_key, UrlState.SKIPPED, now, reason, detail)
+                    if refusal := self._filter.refusal(row.url, self._sources[source], row.depth):
+                        self._leave_out(row.url_key, source, refusal, now)
                     else:
                         self._claimed[source] += 1
                         jobs.append(self._job(row, now))
@@ -335,11 +331,11 @@ class _Run:
             if interstitial.target is not None:
                 self._add_links(row, (interstitial.target,), row.depth)
             return self._skip(row, interstitial.kind, interstitial.detail)
-        self._traps.see_body(result.final_url, decoded.text)
-        is_noindex, is_nofollow = _directives(result, links)
-        if source.obey_robots and is_noindex and row.depth > 0:
+        self._filter.see_page(result.final_url, decoded.text)
+        tags = header_tags(result)
+        if source.obey_robots and row.depth > 0 and (links.is_noindex or "noindex" in tags):
             return self._skip(row, "noindex", "the page asks not to be kept; obey_robots = false overrules it")
-        if not (source.obey_robots and is_nofollow):
+        if not (source.obey_robots and (links.is_nofollow or "nofollow" in tags)):
             self._add_links(row, links.links, row.depth + 1)
         return self._keep(row, result, digest, links.canonical)
 
@@ -347,7 +343,7 @@ class _Run:
         """Record a page under its final URL, with its other addresses."""
         source = self._scope.source_of(result.final_url) or self._sources[row.source]
         key = url_key(result.final_url)
-        known = self._known(result.final_url, key, digest)
+        known = self._pages.of_answer(result.final_url, key, digest)
         url = known.url if known is not None else result.final_url
         is_same = known is not None and known.digest == digest
         is_changed = known is not None and known.digest is not None and not is_same
@@ -373,16 +369,6 @@ class _Run:
         outcome = "changed" if is_changed else "unchanged" if is_same else "new"
         return Crawled(url, row.url, outcome, result.status, digest, result.encoded_length, row.depth, source.url)
 
-    def _known(self, url: str, key: str, digest: str) -> PageRow | None:
-        """The stored page that an answer at this URL belongs to.
-
-        An address that only was an alias (a redirect, a canonical link) and now brings other bytes is a page of its own.
-        """
-        page = self._pages.get(url, key)
-        if page is None or page.url == url or url_key(page.url) == key or page.digest == digest:
-            return page
-        return None
-
     def _is_alias(self, canonical: str, url: str) -> bool:
         """Whether a canonical link is to be believed: same host, in scope, and not a page already."""
         return (
@@ -396,7 +382,7 @@ class _Run:
         page = self._pages.get(row.url, row.url_key)
         if page is None or page.url != row.url or page.url == result.final_url or not result.redirects:
             return
-        before = evidence_of(page)
+        before = page.evidence
         target = None if is_sent_home(result) else moved_to(result, before, self._recheck)
         if is_sent_home(result):
             after = after_missing(before, result.fetched_at, self._recheck)
@@ -432,7 +418,7 @@ class _Run:
         self._frontier.settle(row.url_key, UrlState.FAILED, self._clock(), failure.reason, failure.detail, tries)
         page = self._pages.get(row.url, row.url_key)
         if page is not None and page.url == row.url:
-            before = evidence_of(page)
+            before = page.evidence
             now = self._clock()
             after = after_missing(before, now, self._recheck) if is_missing(result) else after_failure(before)
             self._save_trouble(page, result, after, trouble_detail(result))
@@ -450,11 +436,8 @@ class _Run:
         self._pages.save_trouble(
             page.id,
             now,
-            state=after.state,
+            evidence=after,
             due_at=next_visit(now, after, (), self._recheck),
-            misses=after.misses,
-            missing_since=after.missing_since,
-            failures=after.failures,
             status=result.status if isinstance(result, FetchedPage) else None,
             detail=detail,
             moved_to=target,
@@ -484,57 +467,29 @@ class _Run:
         self._frontier.settle(row.url_key, UrlState.SKIPPED, self._clock(), reason, detail)
         return Skipped(row.url, Stage.CRAWL, reason, detail)
 
-    def _refusal(self, url: str, source: SourceSettings, depth: int) -> str | None:
-        """Why a URL inside the whitelist is not fetched, as `reason: detail`."""
-        if depth > source.depth:
-            return f"too_deep: {depth} links from the seed, depth in kbcite.toml is {source.depth}"
-        return self._scope.exclusion(url, source) or trap_of(url, self._year) or self._traps.body_trap(url)
-
     def _add_links(self, row: FrontierRow, links: Sequence[str], depth: int) -> None:
         """Queue the links that a source covers; those it leaves out are recorded with their reason."""
         now = self._clock()
         found: list[NewUrl] = []
-        refused: list[tuple[str, str]] = []
-        for link in links:
-            if link in self._seen_links:
-                continue
-            source = self._scope.source_of(link)
-            if source is not None and depth > source.depth:
-                continue
-            self._seen_links.add(link)
-            if source is None:
-                continue
+        refused: list[tuple[NewUrl, str]] = []
+        for link, source, refusal in self._filter.sift(links, depth):
             new = NewUrl(url_key(link), link, source.url, host_of(link), depth, row.url)
             found.append(new)
-            refusal = self._refusal(link, source, depth) or self._traps.filter_trap(link)
             if refusal is not None:
-                refused.append((new.url_key, refusal))
+                refused.append((new, refusal))
             elif new.host not in self._closed_hosts:
                 self._hosts.setdefault(source.url, set()).add(new.host)
         self._frontier.add(found, now)
-        for key, refusal in refused:
-            reason, _, detail = refusal.partition(": ")
-            known = self._frontier.get(key)
+        for new, refusal in refused:
+            known = self._frontier.get(new.url_key)
             if known is not None and known.state is UrlState.QUEUED:
-                self._left_out[row.source, reason] += 1
-                self._frontier.settle(key, UrlState.SKIPPED, now, reason, detail)
+                self._leave_out(new.url_key, new.source, refusal, now)
 
-
-def evidence_of(page: PageRow) -> Evidence:
-    return Evidence(page.state, page.misses, page.missing_since, page.failures)
+    def _leave_out(self, key: str, source: str, refusal: str, now: str) -> None:
+        reason, _, detail = refusal.partition(": ")
+        self._left_out[source, reason] += 1
+        self._frontier.settle(key, UrlState.SKIPPED, now, reason, detail)
 
 
 def _is_full(page: FetchedPage) -> bool:
     return 200 <= page.status < 300 and bool(page.body)
-
-
-def _directives(page: FetchedPage, links: PageLinks) -> tuple[bool, bool]:
-    """(noindex, nofollow) of the page's head and its X-Robots-Tag headers; those for other agents do not count."""
-    words: set[str] = set()
-    for name, value in page.headers:
-        agent, colon, rest = value.partition(":")
-        if name == "x-robots-tag" and (not colon or agent.strip().lower() == "kbcite" or "," in agent):
-            words.update(word.strip() for word in (rest if colon and "," not in agent else value).lower().split(","))
-    return links.is_noindex or bool(words & {"noindex", "none"}), links.is_nofollow or bool(
-        words & {"nofollow", "none"}
-    )

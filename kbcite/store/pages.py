@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from kbcite.records import FetchedPage, PageState, Snapshot, SourceType
+from kbcite.records import Evidence, FetchedPage, PageState, Snapshot, SourceType
+from kbcite.urls import url_key
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,14 @@ class PageRow:
     missing_since: str | None
     failures: int
     moved_to: str | None
+
+    @property
+    def url_key(self) -> str:
+        return url_key(self.url)
+
+    @property
+    def evidence(self) -> Evidence:
+        return Evidence(self.state, self.misses, self.missing_since, self.failures)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +73,16 @@ class Pages:
                 (url_key,),
             ).fetchone()
         return _page(row) if row else None
+
+    def of_answer(self, url: str, url_key: str, digest: str) -> PageRow | None:
+        """The page that an answer at this URL belongs to.
+
+        An address that only was an alias (a redirect, a canonical link) and now brings other bytes is a page of its own.
+        """
+        page = self.get(url, url_key)
+        if page is None or page.url == url or page.digest == digest or page.url_key == url_key:
+            return page
+        return None
 
     def all(self) -> Iterator[PageRow]:
         for row in self._sql.execute(
@@ -166,11 +185,8 @@ class Pages:
         page_id: int,
         at: str,
         *,
-        state: PageState,
+        evidence: Evidence,
         due_at: str,
-        misses: int,
-        missing_since: str | None,
-        failures: int,
         status: int | None,
         detail: str,
         moved_to: str | None = None,
@@ -179,9 +195,21 @@ class Pages:
         self._sql.execute(
             """UPDATE pages SET state = ?, due_at = ?, misses = ?, missing_since = ?, failures = ?, moved_to = ?
                WHERE id = ?""",
-            (state, due_at, misses, missing_since, failures, moved_to, page_id),
+            (
+                evidence.state,
+                due_at,
+                evidence.misses,
+                evidence.missing_since,
+                evidence.failures,
+                moved_to,
+                page_id,
+            ),
         )
-        self._visit(page_id, at, str(state), status, detail)
+        self._visit(page_id, at, str(evidence.state), status, detail)
+
+    def postpone(self, page_id: int, due_at: str) -> None:
+        """Move the next visit of a page that could not be visited for a reason of ours: whitelist, robots.txt."""
+        self._sql.execute("UPDATE pages SET due_at = ? WHERE id = ?", (due_at, page_id))
 
     def _visit(self, page_id: int, at: str, outcome: str, status: int | None, detail: str) -> None:
         self._sql.execute("INSERT INTO visits VALUES(?, ?, ?, ?, ?)", (page_id, at, outcome, status, detail))

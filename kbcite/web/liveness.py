@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 from itertools import pairwise
 
 from kbcite.clock import from_text, seconds_between, to_text
-from kbcite.records import FetchedPage, FetchFailure, PageState
+from kbcite.records import Evidence, FetchedPage, FetchFailure, PageState
 from kbcite.settings import RecheckSettings
 from kbcite.urls import split
 from kbcite.web.frontier import describe
@@ -26,18 +25,6 @@ FULL_FETCH_EVERY = 10
 FULL_FETCH_AFTER_S = 30 * DAY_S
 CHECK_MISSING_AFTER_S = DAY_S
 PERMANENT = frozenset({301, 308})
-
-
-@dataclass(frozen=True, slots=True)
-class Evidence:
-    """What is held against a page."""
-
-    state: PageState
-    misses: int = 0
-    """Answers in a row that it is gone."""
-    missing_since: str | None = None
-    failures: int = 0
-    """Visits in a row that found no answer about it."""
 
 
 def is_missing(result: FetchedPage | FetchFailure) -> bool:

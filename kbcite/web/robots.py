@@ -87,6 +87,19 @@ class Robots:
         return tuple(self._rules.sitemaps) if self._rules is not None else ()
 
 
+def header_tags(page: FetchedPage) -> set[str]:
+    """What the X-Robots-Tag headers say to everyone or to us: a set out of `noindex` and `nofollow`."""
+    tags: set[str] = set()
+    for name, value in page.headers:
+        if name != "x-robots-tag":
+            continue
+        agent, colon, rest = value.lower().partition(":")
+        is_named = bool(colon) and "," not in agent and agent.strip() != "unavailable_after"
+        if not is_named or agent.strip() == AGENT:
+            tags.update(tag.strip() for tag in (rest if is_named else value.lower()).split(","))
+    return {"noindex", "nofollow"} if "none" in tags else tags & {"noindex", "nofollow"}
+
+
 def _copy(host: str, outcome: str, body: bytes, detail: str, now: str, keep: timedelta) -> RobotsCopy:
     return RobotsCopy(host, outcome, body, detail, now, _later(now, keep))
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from kbcite.errors import UsageError
+from kbcite.errors import NotFound, UsageError
 from kbcite.records import FetchFailure, PageState, Skipped
 from kbcite.settings import CrawlSettings, SourceSettings
 from kbcite.stages.crawl import Crawled, CrawlEvent, crawl_site
@@ -122,7 +122,7 @@ def test_a_url_outside_the_whitelist_is_refused_before_anything_is_fetched(site:
 
 
 def test_without_sources_there_is_nothing_to_crawl(store: Store) -> None:
-    with pytest.raises(UsageError, match="kbcite source add"):
+    with pytest.raises(NotFound, match="kbcite source add"):
         store.crawl()
 
 
@@ -293,11 +293,13 @@ def test_a_host_never_sees_more_than_its_rate(site: Site, store: Store) -> None:
     """By the server's own log: robots.txt, pages and redirects all take a turn."""
     pages: dict[str, Any] = {f"/{n}": html() for n in range(5)}
     site.pages |= pages | {"/": html(*pages, "/r"), "/r": Reply(status=302, headers=(("Location", "/0"),))}
-    settings = CrawlSettings(threads=8, private_interval_s=0.05, jitter=0.2)
+    settings = CrawlSettings(threads=8, private_interval_s=0.1, jitter=0.2)
     store.crawl(source_of(site), settings=settings)
     times = [request.at for request in site.requests]
     assert len(times) == 9
-    assert min(b - a for a, b in itertools.pairwise(times)) > 0.045
+    assert times[-1] - times[0] > 8 * 0.1 * 0.98
+    # The server notes a request a little late when the machine is busy, and the next one then seems early.
+    assert min(b - a for a, b in itertools.pairwise(times)) > 0.03
 
 
 def test_the_crawl_delay_of_robots_txt_is_kept(site: Site, store: Store) -> None:

@@ -9,6 +9,7 @@ from kbcite.errors import StoreError
 from kbcite.records import (
     Block,
     CleanDocument,
+    Evidence,
     FetchedPage,
     Metadata,
     Occurrence,
@@ -128,11 +129,8 @@ def test_blocks_of_dead_pages_are_not_live(database: Database) -> None:
     database.pages.save_trouble(
         page.id,
         DAY2,
-        state=PageState.DEAD,
+        evidence=Evidence(PageState.DEAD, misses=3, missing_since=DAY1),
         due_at=DAY3,
-        misses=3,
-        missing_since=DAY1,
-        failures=0,
         status=404,
         detail="",
     )

@@ -7,7 +7,7 @@ import pytest
 from kbcite.records import FetchedPage, FetchFailure, RobotsCopy
 from kbcite.settings import CrawlSettings
 from kbcite.web.fetch import Fetcher
-from kbcite.web.robots import MAX_BYTES, Robots, copy_from, robots_url
+from kbcite.web.robots import MAX_BYTES, Robots, copy_from, header_tags, robots_url
 from tests.site_server import Reply, Site, serve_site
 
 HOST = "https://example.com"
@@ -125,6 +125,22 @@ def test_a_file_cut_at_the_limit_loses_its_broken_last_line() -> None:
     cut = (filler[: MAX_BYTES - 11] + b"\nDisallow: /only-this")[:MAX_BYTES]
     assert cut.endswith(b"Disallow: ")
     assert is_allowed(rules(cut[:-1] + b"/"))
+
+
+@pytest.mark.parametrize(
+    ("value", "tags"),
+    [
+        ("noindex", {"noindex"}),
+        ("NoIndex, nofollow", {"noindex", "nofollow"}),
+        ("none", {"noindex", "nofollow"}),
+        ("kbcite: noindex", {"noindex"}),
+        ("googlebot: noindex", set()),
+        ("unavailable_after: 25 Jun 2030 15:00:00 PST", set()),
+        ("noarchive", set()),
+    ],
+)
+def test_header_tags_for_everyone_and_for_us_count(value: str, tags: set[str]) -> None:
+    assert header_tags(FetchedPage("u", "u", 200, (("x-robots-tag", value),), b"", NOW)) == tags
 
 
 def test_sitemaps_are_listed() -> None:
