@@ -13,6 +13,7 @@ from kbcite.page.regions import COMMENT_WORDS, CONSENT_WORDS, FURNITURE_WORDS, H
 _CUT_TAGS = frozenset("aside footer form menu address".split())
 _PROTECTED_TAGS = frozenset("pre table tbody tr td blockquote h1 h2 h3 h4 p".split())
 _ARTICLE_CHARS = 250
+_MANY_CLASSES = 4
 _NOISE = re.compile(
     r"^\W*(?:相关阅读|推荐阅读|热门文章|延伸阅读|相关文章|相关新闻|相关推荐|猜你喜欢|广告|热门推荐|为你推荐|相关链接|精彩推荐|上一篇|下一篇|"
     r"related (?:articles?|posts?|stories|reading|links|topics|content)|recommended|you (?:may|might) also (?:like|enjoy)|more (?:from|on|in|stories)\b|"
@@ -61,10 +62,15 @@ def _cut_below(region: Region, trusted: set[str]) -> None:
     for child in region.children:
         if child.cut or child.tag in _PROTECTED_TAGS:
             continue
-        if child.tag in trusted or not trusted.isdisjoint(child.names):
+        if (child.tag in trusted or not trusted.isdisjoint(child.names)) and not _is_titled(child):
             child.cut = "named"
         else:
             _cut_below(child, trusted)
+
+
+def _is_titled(region: Region) -> bool:
+    """True for a region with title, text and many classes: one word among the many says little about it."""
+    return bool(region.titles and region.prose) and len(region.element.get("class", "").split()) >= _MANY_CLASSES
 
 
 def _cut_headers(region: Region) -> None:
@@ -88,16 +94,19 @@ def _list_comments(region: Region, found: list[Region]) -> None:
             _list_comments(child, found)
 
 
-def cut_inside(region: Region, unit: float, index_chars: float = 0.0) -> None:
+def cut_inside(region: Region, unit: float, index_chars: float = 0.0, main: Region | None = None) -> None:
     """Marks the regions inside the main one that look like something else.
 
     index_chars: on a page that is an index, the length from which a region is left alone; else 0.
     """
+    main = main or region
     for child in region.children:
         if not child.cut:
             child.cut = _looks_like(child, unit, index_chars)
+            if not child.cut and not index_chars and _is_teasers(child, main, unit):
+                child.cut = "teasers"
             if not child.cut:
-                cut_inside(child, unit, index_chars)
+                cut_inside(child, unit, index_chars, main)
 
 
 def _looks_like(region: Region, unit: float, index_chars: float) -> str:
@@ -125,6 +134,17 @@ def _looks_like(region: Region, unit: float, index_chars: float) -> str:
     ):
         return "noise words"
     return ""
+
+
+def _is_teasers(region: Region, main: Region, unit: float) -> bool:
+    """True for a block of headings that are links, each with a short text, beside text of another kind."""
+    return (
+        region.teasers >= 2
+        and region.chars < 500 * unit * region.teasers
+        and region.weight < 0.5 * main.weight
+        and region.teasers > 0.5 * main.teasers
+        and main.prose - region.prose > 250 * unit
+    )
 
 
 def _is_written_list(region: Region) -> bool:

@@ -55,6 +55,7 @@ _LEAVES = frozenset("p li pre ul ol table blockquote dl".split())
 _MOST = 0.75
 _BODY_FACTOR = 3.0
 _TWIN_PROSE = 20
+_LEAD_PROSE = 80
 _CUT_TEXT_CHARS = 200
 
 
@@ -68,8 +69,9 @@ class NoContent:
 
 @dataclass(frozen=True, slots=True)
 class _Selection:
-    page: Region
     main: Region
+    parts: tuple[Region, ...]
+    """The main region, and those beside it that belong to the same text, in order."""
 
 
 def extract(root: etree._Element, source: str, url: str = "") -> MainContent | NoContent:
@@ -80,8 +82,8 @@ def extract(root: etree._Element, source: str, url: str = "") -> MainContent | N
     selection = _select(root, source, url)
     if isinstance(selection, NoContent):
         return selection
-    dropped = {region.element for region in _cut_regions(selection.main)}
-    markdown, pieces = write_markdown([selection.main.element], dropped)
+    dropped = {region.element for part in selection.parts for region in _cut_regions(part)}
+    markdown, pieces = write_markdown([part.element for part in selection.parts], dropped)
     if not markdown:
         return NoContent("no_text")
     return MainContent(markdown, locate(pieces, source))
@@ -100,10 +102,11 @@ def explain(root: etree._Element, source: str, url: str = "") -> tuple[Cut, ...]
     outside: list[Region] = []
     inner = selection.main
     while inner.parent is not None:
-        outside += [region for region in inner.parent.children if region is not inner]
+        outside += [region for region in inner.parent.children if region is not inner and region not in selection.parts]
         inner = inner.parent
     cuts += [_cut_of(region.element, region.cut or "outside the main text") for region in outside if region.chars]
-    cuts += [_cut_of(region.element, region.cut) for region in _cut_regions(selection.main) if region.chars]
+    inside = [region for part in selection.parts for region in _cut_regions(part)]
+    cuts += [_cut_of(region.element, region.cut) for region in inside if region.chars]
     return tuple(cuts)
 
 
@@ -145,8 +148,10 @@ def _select(root: etree._Element, source: str, url: str) -> _Selection | NoConte
     if is_index:
         page.weigh_links()
         main = _heaviest(page, unit)
-    cut_inside(main, unit, _INDEX_CHARS * main.chars if is_index else 0.0)
-    return _Selection(page, main)
+    parts = (main,) if is_index else _with_companions(main, unit)
+    for part in parts:
+        cut_inside(part, unit, _INDEX_CHARS * main.chars if is_index else 0.0, main)
+    return _Selection(main, parts)
 
 
 def _is_shell(body: etree._Element, source: str, chars: int) -> bool:
@@ -280,3 +285,17 @@ def _has_twin(region: Region, parent: Region, unit: float) -> bool:
         and other.element.get("class") == name
         for other in parent.children
     )
+
+
+def _with_companions(main: Region, unit: float) -> tuple[Region, ...]:
+    """The main region, and before it the regions beside it that read like its beginning: the lead of an article."""
+    if main.parent is None:
+        return (main,)
+    beside = main.parent.children
+    return (*(region for region in beside[: beside.index(main)] if _is_lead(region, unit)), main)
+
+
+def _is_lead(region: Region, unit: float) -> bool:
+    if region.cut or region.teasers or region.tag in ("ul", "ol", "table"):
+        return False
+    return region.prose >= _LEAD_PROSE * unit and region.link_density < 0.2 and region.prose > 0.7 * region.chars

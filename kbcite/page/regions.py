@@ -16,7 +16,8 @@ BLOCKS = frozenset(
     "dir noscript".split()
 )
 HEADINGS = frozenset("h1 h2 h3 h4 h5 h6".split())
-_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+_WORD = re.compile(r"(?<![0-9])(?:[A-Z]?[a-z]+|[A-Z]+(?![a-z]))")
+"""Letters behind a digit are part of a hash, not a word."""
 _MARK = re.compile(r"[,，。.、；;！!？?：](?=\s|$|[^\x00-\x7f])|[，。、；！？：]")
 
 
@@ -25,7 +26,7 @@ CONTENT_NAMES = frozenset(
     "articlemain maincontent markdownbody blogcontent".split()
 )
 COMMENT_WORDS = frozenset(
-    "comment comments commentlist commentary disqus reply replies respond review reviews discussion discussions pinglun".split()
+    "comment comments commentlist commentary disqus reply replies respond discussion discussions pinglun".split()
 )
 FURNITURE_WORDS = frozenset(
     "ads advertisement adsense breadcrumb breadcrumbs colophon copyright crumb crumbs foot footer "
@@ -56,7 +57,8 @@ class Region:
 
     __slots__ = (
         "chars", "children", "cut", "element", "images", "is_body", "link_count", "links", "names", "own_chars", "own_images",
-        "own_link_count", "own_links", "own_marks", "own_prose", "own_titles", "own_weight", "parent", "prose", "tag", "titles", "weight",
+        "own_link_count", "own_links", "own_marks", "own_prose", "own_teasers", "own_titles", "own_weight", "parent", "prose", "tag",
+        "teasers", "titles", "weight",
     )  # fmt: skip
 
     def __init__(self, element: etree._Element, tag: str, parent: Region | None) -> None:
@@ -77,11 +79,13 @@ class Region:
         self.own_marks = 0
         """Punctuation marks outside of links."""
         self.own_images = 0
+        self.own_teasers = 0
+        """1 for a heading that is a link: it announces another page."""
         self.own_titles = 1 if tag == "h1" else 0
         self.own_prose = 0
         """Characters, where they read as running text or are code; else 0."""
         self.own_weight = 0.0
-        self.chars = self.links = self.link_count = self.images = self.prose = self.titles = 0
+        self.chars = self.links = self.link_count = self.images = self.prose = self.titles = self.teasers = 0
         self.weight = 0.0
 
     @property
@@ -107,7 +111,7 @@ class Region:
 
     def sum_children(self) -> None:
         chars, links, link_count, images = self.own_chars, self.own_links, self.own_link_count, self.own_images
-        prose, weight, titles = self.own_prose, self.own_weight, self.own_titles
+        prose, weight, titles, teasers = self.own_prose, self.own_weight, self.own_titles, self.own_teasers
         for child in self.children:
             if not child.cut:
                 chars += child.chars
@@ -117,8 +121,9 @@ class Region:
                 prose += child.prose
                 weight += child.weight
                 titles += child.titles
+                teasers += child.teasers
         self.chars, self.links, self.link_count, self.images = chars, links, link_count, images
-        self.prose, self.weight, self.titles = prose, weight, titles
+        self.prose, self.weight, self.titles, self.teasers = prose, weight, titles, teasers
 
 
 def measure(body: etree._Element, unit: float) -> Region:
@@ -186,7 +191,8 @@ def measure(body: etree._Element, unit: float) -> Region:
             region.own_prose = own
             weight = own
         if region.tag in HEADINGS and region.own_chars and region.tag != "h1":
-            teased = teaser_chars if region.own_links > 0.8 * region.own_chars else 0.0
+            region.own_teasers = int(region.own_links > 0.8 * region.own_chars)
+            teased = teaser_chars if region.own_teasers else 0.0
         elif teased > 0 and region.own_prose:
             teased -= own
             weight *= TEASER
