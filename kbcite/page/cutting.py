@@ -24,7 +24,8 @@ WINDOW_TOKENS = 480
 """What an encoder of 512 tokens takes, less its prefix and a margin for this estimate."""
 TOKENS_PER_CJK, TOKENS_PER_LETTER, TOKENS_PER_DIGIT, TOKENS_PER_MARK = 0.70, 0.26, 0.61, 0.94
 """Fitted to the vocabulary of multilingual-e5 on 1,955 blocks of news and manuals, Chinese and English: for nine blocks in ten
-the estimate lies within 25 % of the truth. By characters alone, code and tables had up to 1.9 times as many tokens."""
+the estimate lies within 25 % of the truth. By characters alone, code and tables had up to 1.9 times as many tokens.
+`pytest tests/page/test_cutting.py -m slow` counts again."""
 
 TOKENS_PER_WORD = 1.4
 """English; a Chinese word has 1.2."""

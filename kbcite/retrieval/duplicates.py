@@ -28,7 +28,7 @@ from kbcite.words import CJK, language_of, normalise
 
 DUPLICATE_THRESHOLD = 0.7
 """Shingle Jaccard from which a pair without a difference is merged. On 1,650 pairs in two languages the lightly edited
-reprints stood at 0.74 and above. `python tests/bench/qa_run.py dedup` measures it again."""
+reprints stood at 0.74 and above. `python -m tests.bench.qa_run dedup DATA OUT` measures it again."""
 
 DIFFERENT = 0.4
 """A pair with a difference in fact has its score cut to this share, so it never reaches the threshold."""
