@@ -281,7 +281,9 @@ def _as_single_byte(data: bytes, names: dict[str, str], declared: tuple[tuple[st
             return _page(data.decode(CODECS[name]), name, "declared", declared, 0.8)
         except UnicodeDecodeError:
             continue
-    matches = charset_normalizer.from_bytes(data, cp_isolation=_SINGLE_BYTE_CODECS)
+    first = len(data) - len(data.lstrip(_ASCII))
+    text_around = data[max(0, first - _WINDOW_BYTES) : first + 2 * _WINDOW_BYTES]
+    matches = charset_normalizer.from_bytes(text_around, cp_isolation=_SINGLE_BYTE_CODECS)
     best = matches.best()
     western = next((match for match in matches if "cp1252" in match.could_be_from_charset), None)
     if best is None or (western and best.coherence < western.coherence + _WESTERN_ADVANTAGE):

@@ -13,6 +13,7 @@ from lxml import etree
 _TAGS = ("html", "title", "meta", "link", "script", "time", "abbr", "h1", "h2", "h3")
 _NESTED = ("@graph", "mainEntity", "mainEntityOfPage")
 """Where JSON-LD keeps what the page is about. Comments, reviews and parts are dated, too, but are not the page."""
+_LONGEST_TITLE = 1000
 _JSON_NOISE = re.compile(r"^\s*(?:<!--|//\s*<!\[CDATA\[|<!\[CDATA\[)|(?:-->|//\s*\]\]>|\]\]>)?[\s;]*$")
 _TRAILING_COMMA = re.compile(r",\s*(?=[}\]])")
 
@@ -61,7 +62,7 @@ def read_head(root: etree._Element) -> Head:
                 head.items.extend(_items(element.text or ""))
         elif tag == "title":
             # Pictures in SVG have titles, too; the page's is the first.
-            head.title = head.title or text_of(element)
+            head.title = head.title or text_of(element)[:_LONGEST_TITLE]
         elif tag == "html":
             head.language = element.get("lang") or element.get("{http://www.w3.org/XML/1998/namespace}lang") or ""
         elif tag in ("time", "abbr"):
@@ -80,8 +81,8 @@ def is_article(item: JsonObject) -> bool:
 
 
 def types_of(item: JsonObject) -> list[str]:
-    kinds = item.get("@type", ())
-    return [kinds] if isinstance(kinds, str) else [kind for kind in kinds if isinstance(kind, str)]
+    kinds = item.get("@type")
+    return [kind for kind in (kinds if isinstance(kinds, list) else [kinds]) if isinstance(kind, str)]
 
 
 def text_of(element: etree._Element) -> str:

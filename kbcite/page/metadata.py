@@ -30,6 +30,7 @@ _AUTHOR_METAS = (
 )
 _LONGEST_BYLINE_SEARCH = 150
 _LONGEST_NAME = 40
+_DEEPEST_NAME = 4
 _MOST_HEADINGS = 40
 _NOT_A_NAME = re.compile(
     r"https?:|www\.|[@/\\{}<>\[\]]|\.(?:com|cn|net|org)\b|^\d+$|^(?:admin|administrator|root|editor|unknown|null|none|no author|佚名|未知|匿名)$",
@@ -180,15 +181,15 @@ def _distinct(candidates: Iterable[str]) -> list[str]:
     return names
 
 
-def _names(value: Any) -> Iterator[str]:
+def _names(value: Any, depth: int = 0) -> Iterator[str]:
     """Names of the people or organisations in a JSON-LD value: a name, an object with one, or a list of them."""
     if isinstance(value, str):
         yield value
-    elif isinstance(value, list):
+    elif isinstance(value, list) and depth < _DEEPEST_NAME:
         for member in value:
-            yield from _names(member)
-    elif isinstance(value, dict):
-        yield from _names(value.get("name"))
+            yield from _names(member, depth + 1)
+    elif isinstance(value, dict) and depth < _DEEPEST_NAME:
+        yield from _names(value.get("name"), depth + 1)
 
 
 # ---------------------------------------------------------------- language

@@ -16,7 +16,8 @@ _CONTROL = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 _MOST_CONTROLS = 0.002
 """Share of control characters in a page; a stray one is common, of a binary file they are 10 %."""
 _NOT_ASCII = re.compile("[^\x00-\x7f]+")
-_SAMPLE = 4000
+_SAMPLE = 2000
+"""Characters above ASCII that are judged, taken from all over a page."""
 _ENOUGH = 20
 """Characters below which shares say nothing."""
 
@@ -50,8 +51,9 @@ def why_unreadable(page: DecodedPage) -> str | None:
     runs = _NOT_ASCII.findall(page.text)
     total = sum(map(len, runs))
     if total > _SAMPLE:
-        runs = runs[:: total // _SAMPLE]
-    sample, length = " ".join(runs), sum(map(len, runs))
+        runs = runs[:: total // _SAMPLE + 1]
+    sample = " ".join(runs)[: 2 * _SAMPLE]
+    length = len(sample) - sample.count(" ")
     lost = sample.count("\ufffd") + len(_BAKED_IN) * sample.count(_BAKED_IN)
     if lost > 2 and lost > _MOST_DAMAGE * length:
         return "replacement_characters"

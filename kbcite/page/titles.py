@@ -25,6 +25,7 @@ _SITE_WORD = re.compile(
 """What names of Chinese sites and channels end with."""
 _ENGLISH_SITE_WORD = re.compile(r"\b(?:blog|news|forums?|wiki|docs|documentation)$", re.IGNORECASE)
 _LONGEST_SITE_NAME = 16
+_MOST_PIECES = 20
 _CJK = re.compile(f"[{CJK}]")
 _NOT_ALPHANUMERIC = re.compile(r"[\W_]+")
 
@@ -65,6 +66,8 @@ def _pieces(title: str, separator: re.Pattern[str] = _SEPARATOR) -> list[tuple[i
 def _agreeing_run(title: str, folded: set[str], separator: re.Pattern[str] = _SEPARATOR) -> str | None:
     """The longest run of pieces, but not all of them, that is also a title of its own on the page."""
     pieces = _pieces(title, separator)
+    if len(pieces) > _MOST_PIECES:
+        return None
     runs = [
         title[pieces[first][0] : pieces[last][1]]
         for first in range(len(pieces))
@@ -78,7 +81,7 @@ def _agreeing_run(title: str, folded: set[str], separator: re.Pattern[str] = _SE
 def _without_site(title: str, sites: set[str]) -> str:
     """The title without pieces at its ends that name the site, or that a Chinese site would put behind a title."""
     pieces = _pieces(title)
-    while len(pieces) > 1:
+    while 1 < len(pieces) <= _MOST_PIECES:
         first, last = (title[slice(*piece)] for piece in (pieces[0], pieces[-1]))
         if _names_site(fold(last), sites) or _is_suffix(title, pieces):
             pieces = pieces[:-1]

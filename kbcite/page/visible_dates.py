@@ -25,7 +25,7 @@ _OLDER_TEXT = etree.XPath(
 """Years as they are written. A text node of more than 300 characters is running text, whose dates are of what it tells."""
 _SHORT_LINE, _BARE_LINE = 90, 24
 _CLAUSE_END = re.compile("[，。；！？]")
-_MOST_CANDIDATES = 60
+_MOST_LINES, _MOST_CANDIDATES = 500, 60
 
 _WORDS_BEFORE = re.compile(
     r"(?:(?P<modified>更新|修改|编辑于|編輯於|updated?|modified|edited|revised|reviewed|aktualisiert|änderung|geändert|mis à jour|"
@@ -79,7 +79,7 @@ def visible_dates(
     month = re.search(r"((?:19|20)\d\d)[/_-]?(0[1-9]|1[0-2])(?!\d)", path)
     month_of_url = f"{month[1]}-{month[2]}" if month else "none"
     found: list[VisibleDate] = []
-    for text in _DATED_TEXT(root) or _OLDER_TEXT(root):
+    for text in (_DATED_TEXT(root) or _OLDER_TEXT(root))[:_MOST_LINES]:
         element = text.getparent()
         if text.is_tail:
             element = element.getparent()
