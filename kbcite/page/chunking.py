@@ -16,6 +16,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from kbcite.block_id import block_id
+from kbcite.errors import UsageError
 from kbcite.page.cutting import AIM_FILL, Boundary, Sizes, Unit, cut_run, make_unit, overlap_start
 from kbcite.page.outline import Section, build_sections
 from kbcite.page.units import split_units
@@ -50,8 +51,13 @@ def chunk_document(
     Sizes are in words of `count_words`, and are bounded by the window of the encoder as well. `overlap_words` is how much of the
     block before is repeated where no headings divide the page. An outermost heading with the words of `title` is left out of
     the chains.
-    Empty for a text without words, or with headings only.
+    Empty for a text without words, or with headings only. Raises UsageError for sizes that cannot be kept.
     """
+    if not 1 <= min_words <= max_words or not 0 <= overlap_words <= max_words / 4:
+        raise UsageError(
+            f"blocks of {min_words} to {max_words} words with an overlap of {overlap_words} cannot be made; under [chunk] set "
+            "min_words from 1 to max_words and overlap_words to a quarter of max_words at most"
+        )
     root = build_sections(text)
     is_divided = sum(bool(section.parts) for section in root.walk()) > 1
     sizes = Sizes(min_words, max_words, overlap_words=0 if is_divided else overlap_words)

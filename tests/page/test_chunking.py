@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kbcite.block_id import block_id
+from kbcite.errors import UsageError
 from kbcite.page.chunking import chunk_document
 from kbcite.page.cutting import estimate_tokens
 from kbcite.page.outline import parse_parts
@@ -91,6 +92,21 @@ def test_blocks_of_a_long_text_fit_the_window_and_reach_the_aim(language: str) -
 @pytest.mark.parametrize("text", ["", "\n\n", "# Only a heading", "## A\n\n### B\n", "---\n\n***", "……\n\n。"])
 def test_a_page_without_words_or_with_headings_only_gives_no_block(text: str) -> None:
     assert chunk_document(text) == []
+
+
+@pytest.mark.parametrize(("low", "high", "overlap"), [(0, 512, 0), (300, 200, 0), (256, 512, 200), (256, 512, -1)])
+def test_sizes_that_cannot_be_kept_are_refused(low: int, high: int, overlap: int) -> None:
+    with pytest.raises(UsageError, match=r"under \[chunk\] set"):
+        chunk_document("Text.", low, high, overlap)
+
+
+@pytest.mark.parametrize("words", [40, 80])
+def test_blocks_can_be_set_to_be_small(words: int) -> None:
+    rng = random.Random(21)
+    text = "\n\n".join(f"## 第{i}节\n\n{paragraph(rng, 200)}" for i in range(10))
+    blocks = chunk_document(text, words // 2, words, words // 4)
+    check_invariants(text, blocks)
+    assert all(block.words <= words for block, _ in blocks)
 
 
 # ---------------------------------------------------------------- headings
