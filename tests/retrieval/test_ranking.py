@@ -1,0 +1,121 @@
+from __future__ import annotations
+
+import pytest
+
+from kbcite.records import Block, PageState, Place, RetrievedBlock, SourceType
+from kbcite.retrieval.ranking import Candidate, RankingOptions, rank, relevance
+
+
+def candidate(
+    name: str,
+    dense: float,
+    coverage: float,
+    text: str = "text",
+    url: str = "",
+    *,
+    language: str = "en",
+    title: str = "",
+    published_at: str | None = None,
+) -> Candidate:
+    place = Place(
+        1,
+        0,
+        len(text),
+        (),
+        url or f"https://{name}.example/",
+        title,
+        published_at,
+        "",
+        SourceType.WEB,
+        PageState.ALIVE,
+        "d",
+    )
+    return Candidate(Block(name, text, 1, language), (place, place), dense, coverage)
+
+
+def names(found: list[RetrievedBlock]) -> list[str]:
+    return [hit.block.id for hit in found]
+
+
+def reasons(found: list[RetrievedBlock]) -> dict[str, str | None]:
+    return {hit.block.id: hit.dropped for hit in found}
+
+
+def test_cosine_and_coverage_both_count() -> None:
+    found = rank(
+        "who?", [candidate("a", 0.5, 0.2), candidate("b", 0.5, 0.8), candidate("c", 0.7, 0.2)], RankingOptions()
+    )
+    assert names(found) == ["b", "c", "a"]
+
+
+def test_coverage_by_chance_does_not_beat_a_nearer_block_of_another_language() -> None:
+    found = rank("who?", [candidate("chance", 0.30, 0.14), candidate("zh", 0.31, 0.0, language="zh")], RankingOptions())
+    assert names(found) == ["zh", "chance"]
+
+
+def test_equal_scores_are_ordered_by_id() -> None:
+    pair = [candidate("b", 0.5, 0.5), candidate("a", 0.5, 0.5)]
+    assert names(rank("who?", pair, RankingOptions())) == ["a", "b"]
+
+
+def test_a_near_miss_year_sinks_below_the_right_one_and_in_relevance() -> None:
+    wrong = candidate("wrong", 0.52, 0.6, "Champions of the 2015 season")
+    right = candidate("right", 0.48, 0.6, "Champions of the 2020 season")
+    found = rank("Who won the 2020 season?", [wrong, right], RankingOptions())
+    assert names(found) == ["right", "wrong"]
+    assert found[0].scores.relevance > found[1].scores.relevance
+
+
+@pytest.mark.parametrize("where", [{"title": "Season 2020"}, {"published_at": "2020-11-12"}])
+def test_a_year_in_the_title_or_the_date_counts_as_held(where: dict[str, str]) -> None:
+    found = rank(
+        "Who won in 2020?",
+        [candidate("a", 0.5, 0.5, "They won."), candidate("b", 0.49, 0.5, "They won.", **where)],
+        RankingOptions(),
+    )
+    assert names(found) == ["b", "a"]
+
+
+def test_a_block_with_a_date_comes_first_where_a_date_is_asked_for() -> None:
+    pair = [candidate("a", 0.5, 0.5, "It was released."), candidate("b", 0.49, 0.5, "It was released on May 15, 2012.")]
+    assert names(rank("When was it released?", pair, RankingOptions())) == ["b", "a"]
+    assert names(rank("Who released it?", pair, RankingOptions())) == ["a", "b"]
+
+
+def test_each_unused_candidate_says_why() -> None:
+    found = rank(
+        "who?",
+        [
+            candidate("a", 0.9, 0.9, url="https://one.example/"),
+            candidate("b", 0.8, 0.9, url="https://one.example/"),
+            candidate("c", 0.7, 0.9),
+            candidate("d", 0.6, 0.9),
+            candidate("e", 0.1, 0.0),
+        ],
+        RankingOptions(top_k=2, per_page=1),
+    )
+    assert reasons(found) == {"a": None, "b": "page_crowded", "c": None, "d": "over_top_k", "e": "below_threshold"}
+
+
+def test_a_page_may_fill_the_room_that_no_other_page_wants() -> None:
+    blocks = [candidate(str(i), 0.9 - i / 100, 0.9, url="https://one.example/") for i in range(5)]
+    found = rank("who?", [*blocks, candidate("off", 0.0, 0.0)], RankingOptions(top_k=4, per_page=2))
+    assert reasons(found) == {"0": None, "1": None, "2": None, "3": None, "4": "page_crowded", "off": "below_threshold"}
+
+
+def test_the_first_place_is_cited_and_the_others_are_kept() -> None:
+    (found,) = rank("who?", [candidate("a", 0.9, 0.9)], RankingOptions())
+    assert (found.place, found.also) == (candidate("a", 0, 0).places[0], candidate("a", 0, 0).places[1:])
+
+
+@pytest.mark.parametrize("same_language", [True, False])
+def test_relevance_rises_with_cosine_and_stays_between_0_and_1(same_language: bool) -> None:
+    values = [relevance(dense / 10, 0.0, same_language=same_language) for dense in range(-10, 11)]
+    assert values == sorted(values)
+    assert 0 <= values[0] < 0.01
+    assert 0.9 < values[-1] <= 1
+
+
+def test_coverage_is_evidence_in_one_language_only() -> None:
+    assert relevance(0.3, 0.6, same_language=True) > 0.45 > relevance(0.3, 0.0, same_language=True)
+    assert relevance(0.3, 0.6, same_language=False) == relevance(0.3, 0.0, same_language=False)
