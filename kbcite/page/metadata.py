@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
@@ -31,7 +31,7 @@ _AUTHOR_METAS = (
 _LONGEST_BYLINE_SEARCH = 150
 _LONGEST_NAME = 40
 _DEEPEST_NAME = 4
-_MOST_HEADINGS = 40
+_MOST_HEADINGS = 30
 _NOT_A_NAME = re.compile(
     r"https?:|www\.|[@/\\{}<>\[\]]|\.(?:com|cn|net|org)\b|^\d+$|^(?:admin|administrator|root|editor|unknown|null|none|no author|佚名|未知|匿名)$",
     re.IGNORECASE,
@@ -41,7 +41,7 @@ _KANA = re.compile("[\u3041-\u30fa]")
 _HANGUL = re.compile("[\uac00-\ud7a3]")
 _LETTER = re.compile(r"[^\W\d_]")
 _IDEOGRAPHS = re.compile(f"[{CJK}]")
-_LANGUAGE_SAMPLE, _LONGEST_SAMPLE_PIECE = 800, 200
+_LANGUAGE_SAMPLE, _LONGEST_SAMPLE_PIECE, _MOST_SAMPLED = 400, 200, 200
 _COUNTRY_SUFFIXES = frozenset(("com", "net", "org", "gov", "edu", "co", "ac", "or", "ne", "go"))
 
 
@@ -55,15 +55,14 @@ def read_metadata(root: etree._Element, url: str, fetched_at: str | None = None)
     site_name = _site_name(head)
     parts = split(url)
     host_name = _host_name(parts.host) if parts else ""
-    headings = [
-        str(item["headline"]) for item in head.items if is_article(item) and isinstance(item.get("headline"), str)
-    ]
-    headings += [
-        text for element in head.headings[:_MOST_HEADINGS] if not _is_logo(element) and (text := text_of(element))
-    ]
+    articles = [item for item in head.items if is_article(item)]
+    headlines = [item["headline"] for item in articles if isinstance(item.get("headline"), str)]
+    headings = [(element, text_of(element)) for element in head.headings[:_MOST_HEADINGS] if not _is_logo(element)]
     og_title = head.meta("og:title", "twitter:title")
-    title = clean_title(head.title, [site_name or "", host_name], headings, [og_title])
-    heading = _page_heading(head, title)
+    title = clean_title(
+        head.title, [site_name or "", host_name], [*headlines, *(text for _, text in headings)], [og_title]
+    )
+    heading = _page_heading(headings, title)
     canonical_url = _canonical_url(head, url)
     # A page found under another address, `?p=12`, still names the one with its day.
     paths = " ".join(parts.path for parts in (split(url), split(canonical_url or "")) if parts)
@@ -104,29 +103,32 @@ def _host_name(host: str) -> str:
     return labels[-1] if labels else ""
 
 
-def _page_heading(head: Head, title: str) -> etree._Element | None:
+def _page_heading(headings: Sequence[tuple[etree._Element, str]], title: str) -> etree._Element | None:
     """The heading that says the title, else one that says a good part of it, else the first `h1`."""
     wanted = fold(title)
     first = partial = None
-    for heading in head.headings[:_MOST_HEADINGS]:
-        text = fold(text_of(heading))
-        if text and text == wanted:
+    for heading, text in headings:
+        folded = fold(text)
+        if not folded:
+            continue
+        if folded == wanted:
             return heading
         if (
             partial is None
-            and text
-            and (text in wanted or wanted in text)
-            and 0.5 < len(text) / max(1, len(wanted)) < 2
+            and (folded in wanted or wanted in folded)
+            and len(wanted) < 2 * len(folded) < 4 * len(wanted)
         ):
             partial = heading
-        if first is None and heading.tag == "h1" and text:
+        if first is None and heading.tag == "h1":
             first = heading
     return partial if partial is not None else first
 
 
 def _is_logo(heading: etree._Element) -> bool:
-    """True for a heading that links to the start page: it names the site, not the page."""
-    links = [heading] if heading.tag == "a" else [*heading.iter("a"), *islice(heading.iterancestors("a"), 1)]
+    """True for a first heading that links to the start page: it names the site, not the page."""
+    if heading.tag != "h1":
+        return False
+    links = [*heading.iter("a"), *islice(heading.iterancestors("a"), 1)]
     return any(_HOME.fullmatch((link.get("href") or "-").strip()) for link in links)
 
 
@@ -217,12 +219,16 @@ def _language(root: etree._Element, head: Head, title: str) -> str | None:
 
 
 def _sample(root: etree._Element, title: str) -> str:
+    """Title and first paragraphs, or what stands in lists, tables and blocks on a page without them."""
     parts, length = [title], 0
-    for element in root.iter("p", "h1", "h2", "li", "td"):
-        text = (element.text or "")[:_LONGEST_SAMPLE_PIECE].strip()
-        if len(text) > 1:
-            parts.append(text)
-            length += len(text)
-            if length > _LANGUAGE_SAMPLE:
-                break
+    for tags in (("p",), ("li", "td", "div", "span")):
+        for element in islice(root.iter(*tags), _MOST_SAMPLED):
+            text = (element.text or "")[:_LONGEST_SAMPLE_PIECE].strip()
+            if len(text) > 1:
+                parts.append(text)
+                length += len(text)
+                if length > _LANGUAGE_SAMPLE:
+                    return " ".join(parts)
+        if length > _LANGUAGE_SAMPLE / 8:
+            break
     return " ".join(parts)

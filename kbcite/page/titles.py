@@ -9,7 +9,7 @@ the way that Chinese sites do it.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 
 from kbcite.words import CJK
 
@@ -37,18 +37,17 @@ def clean_title(title: str, site_names: Sequence[str], headings: Sequence[str], 
     headings and its JSON-LD headline, which never hold the site. others: og:title and its kin, which may.
     """
     sites = {folded for name in site_names if (folded := fold(name))}
-    title = " ".join(title.split())
-    headings = [heading for heading in headings if fold(heading) and fold(heading) not in sites]
-    others = [" ".join(other.split()) for other in others if fold(other) and fold(other) not in sites]
-    if not fold(title) or fold(title) in sites:
-        candidates = [*others, *headings]
-        return _without_site(candidates[0], sites) if candidates else title
-    own = {fold(heading) for heading in headings}
-    if fold(title) in own:
+    own = {folded: heading for heading in reversed(headings) if (folded := fold(heading)) and folded not in sites}
+    named = {folded: other for other in reversed(others) if (folded := fold(other)) and folded not in sites}
+    title, folded = " ".join(title.split()), fold(title)
+    if not folded or folded in sites:
+        first = next(reversed(named.values()), None) or next(reversed(own.values()), None)
+        return _without_site(" ".join(first.split()), sites) if first else title
+    if folded in own:
         return title
     return (
-        _agreeing_run(title, own | {fold(other) for other in others})
-        or _agreeing_run(title, own, _FINER_SEPARATOR)
+        _agreeing_run(title, own.keys() | named.keys())
+        or _agreeing_run(title, own.keys(), _FINER_SEPARATOR)
         or _without_site(title, sites)
     )
 
@@ -63,7 +62,7 @@ def _pieces(title: str, separator: re.Pattern[str] = _SEPARATOR) -> list[tuple[i
     return [(start, end) for start, end in zip(starts, ends, strict=True) if fold(title[start:end])]
 
 
-def _agreeing_run(title: str, folded: set[str], separator: re.Pattern[str] = _SEPARATOR) -> str | None:
+def _agreeing_run(title: str, folded: Set[str], separator: re.Pattern[str] = _SEPARATOR) -> str | None:
     """The longest run of pieces, but not all of them, that is also a title of its own on the page."""
     pieces = _pieces(title, separator)
     if len(pieces) > _MOST_PIECES:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from lxml import etree
 
@@ -133,6 +134,10 @@ def _text_after(text: etree._ElementUnicodeResult) -> str:
     return "".join(following.itertext())[:20] if following is not None else ""
 
 
+def _names(element: etree._Element) -> str:
+    return f"{element.get('class') or ''} {element.get('id') or ''}"
+
+
 class _Surroundings:
     """Scores of elements by what they stand in and how near the heading; each element is judged once."""
 
@@ -140,18 +145,23 @@ class _Surroundings:
         self._path = [heading, *heading.iterancestors()] if heading is not None else []
         self._steps_up = {ancestor: steps for steps, ancestor in enumerate(self._path)}
         self._inherited: dict[etree._Element, float] = {}
+        self._hinted: dict[etree._Element, bool] = {}
 
     def score(self, element: etree._Element) -> float:
-        own = [element, *list(element.iterancestors())[:2]]
-        hinted = any(_DATE_HINT.search(f"{e.get('class') or ''} {e.get('id') or ''}") for e in own)
+        hinted = any(self._is_hinted(close) for close in (element, *islice(element.iterancestors(), 2)))
         return 1.5 * hinted + self._standing(element) + self._nearness(element)
+
+    def _is_hinted(self, element: etree._Element) -> bool:
+        if element not in self._hinted:
+            self._hinted[element] = bool(_DATE_HINT.search(_names(element)))
+        return self._hinted[element]
 
     def _standing(self, element: etree._Element | None) -> float:
         """What an element and those around it say, up to the first that is not the main text or also holds the heading."""
         if element is None or element in self._steps_up or element.tag == "body":
             return 0.0
         if element not in self._inherited:
-            tag, names = element.tag, f"{element.get('class') or ''} {element.get('id') or ''}"
+            tag, names = element.tag, _names(element)
             score = 3.0 * ("datePublished" in (element.get("itemprop") or ""))
             if tag in _NOT_THE_PAGE or _COMMENT_HINT.search(names):
                 score -= 5.0
@@ -170,8 +180,10 @@ class _Surroundings:
         for steps, ancestor in enumerate([element, *element.iterancestors()]):
             if ancestor in self._steps_up:
                 steps_up = self._steps_up[ancestor]
-                behind = ancestor.index(below) - ancestor.index(self._path[steps_up - 1]) if steps and steps_up else 1
+                behind: int = (
+                    ancestor.index(below) - ancestor.index(self._path[steps_up - 1]) if steps and steps_up else 1
+                )
                 far = 0.25 * max(0, steps + steps_up - 2) + 0.1 * max(0, abs(behind) - 1)
-                return max(0.0, 2.5 - far) - 0.75 * (behind < 0)
+                return max(0.0, 2.5 - far) - (0.75 if behind < 0 else 0.0)
             below = ancestor
         return 0.0
