@@ -5,7 +5,7 @@ its parts, then its sentences (`cutting`); subsections that together stay under 
 one parent are joined. A page that its headings do not divide is cut the same way, and there each block begins with the
 last sentences of the one before.
 
-Blocks hold every character of the page that is not blank, in order. `text[occurrence.start:occurrence.end]` is the block's
+Blocks hold every character of the page that is not blank, but for the headline that repeats its title, in order. `text[occurrence.start:occurrence.end]` is the block's
 text. Nothing depends on what stands further up or down the page than the section and the window of one block.
 """
 
@@ -50,7 +50,7 @@ def chunk_document(
 
     Sizes are in words of `count_words`, and are bounded by the window of the encoder as well. `overlap_words` is how much of the
     block before is repeated where no headings divide the page. An outermost heading with the words of `title` is left out of
-    the chains.
+    the blocks and the chains: it is the page's, and the same text under another headline is the same block.
     Empty for a text without words, or with headings only. Raises UsageError for sizes that cannot be kept.
     """
     if not 1 <= min_words <= max_words or not 0 <= overlap_words <= max_words / 4:
@@ -59,6 +59,10 @@ def chunk_document(
             "min_words from 1 to max_words and overlap_words to a quarter of max_words at most"
         )
     root = build_sections(text)
+    for section in root.children:
+        if _is_title(section.chain, title):
+            section.heading = None
+            break
     is_divided = sum(bool(section.parts) for section in root.walk()) > 1
     sizes = Sizes(min_words, max_words, overlap_words=0 if is_divided else overlap_words)
     drafts = _join_bare_headings(_pack(text, root, sizes))
@@ -75,7 +79,11 @@ def chunk_document(
 
 
 def _without_title(chain: tuple[str, ...], title: str) -> tuple[str, ...]:
-    return chain[1:] if chain and title and _folded(chain[0]) == _folded(title) else chain
+    return chain[1:] if _is_title(chain, title) else chain
+
+
+def _is_title(chain: tuple[str, ...], title: str) -> bool:
+    return bool(chain and title) and _folded(chain[0]) == _folded(title)
 
 
 def _folded(title: str) -> str:

@@ -412,3 +412,11 @@ def test_blocks_of_any_text_are_in_order_and_hold_everything(text: str) -> None:
         position = occurrence.end
     missed.append(text[position:])
     assert not re.search(r"[^\W_]", "".join(missed) if blocks else "")
+
+
+def test_the_same_text_under_another_headline_is_the_same_block() -> None:
+    body = "The council has decided that the old bridge over the river Sill will be closed to lorries from the first of May."
+    one = chunk_document(f"# Bridge closed\n\n{body}", title="Bridge closed")
+    other = chunk_document(f"# No lorries on the Sill\n\n{body}", title="No lorries on the Sill")
+    assert [block.id for block, _ in one] == [block.id for block, _ in other]
+    assert one[0][0].text == body
