@@ -80,7 +80,7 @@ def modules_loaded_by(code: str) -> set[str]:
 
 def test_help_loads_no_heavy_package() -> None:
     loaded = modules_loaded_by(
-        "import sys; from kbcite.cli.app import app\ntry: app(['--help'])\nexcept SystemExit: pass"
+        "import sys; sys.argv = ['kbcite', '--help']; from kbcite.cli.app import main\ntry: main()\nexcept SystemExit: pass"
     )
     heavy = {
         "torch",

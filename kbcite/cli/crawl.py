@@ -9,7 +9,7 @@ import typer
 from kbcite.cli.context import Context, OpenStore, context_of
 from kbcite.cli.interrupt import stopping
 from kbcite.cli.progress import progress
-from kbcite.errors import ExitCode, NotFound, UsageError
+from kbcite.errors import ExitCode, UsageError
 from kbcite.records import FetchFailure, Skipped
 from kbcite.render import one_line, printable, summary
 from kbcite.urls import resolve, url_key
@@ -57,12 +57,11 @@ def run_crawl(
     from kbcite.web.scope import Scope
 
     settings = store.settings
-    if not settings.sources:
-        raise NotFound('no sources yet; add one with "kbcite source add URL"')
     if context.offline:
         raise UsageError("--offline forbids fetching; run it without")
     counts = Counter({"fetched": 0, "changed": 0, "unchanged": 0, "skipped": 0, "failed": 0})
     scope = Scope(settings.sources)
+    named = {*urls, *(source.url for source in settings.sources)}
     with (
         stopping() as should_stop,
         Fetcher(settings.crawl, allow_private=scope.allows_private, clock=context.clock) as fetcher,
@@ -82,7 +81,8 @@ def run_crawl(
             max_time_s=max_time_s,
         ):
             if isinstance(event, FetchFailure | Skipped):
-                kind = "failed" if isinstance(event, FetchFailure) else "skipped"
+                # A link that is left out is nothing to report; a page that the user named is.
+                kind = "failed" if isinstance(event, FetchFailure) or event.url in named else "skipped"
                 counts[kind] += 1
                 if kind == "failed" or context.verbose:
                     context.say(f"{kind} {printable(event.url)}: {event.reason} {one_line(event.detail, 160)}")
@@ -101,7 +101,7 @@ def _explain(context: Context, url: str) -> None:
 
     resolved = resolve(url, url)
     if resolved is None:
-        raise UsageError(f"{url!r} is not an http or https address")
+        raise UsageError(f"{url!r} is not an http or https URL")
     with context.reading() as store:
         row = store.database.frontier.get(url_key(resolved))
         source = Scope(store.settings.sources).source_of(resolved)

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from kbcite.block_id import typed_prefix
 from kbcite.cli.context import Context, OpenStore, context_of
 from kbcite.errors import NotFound, UsageError
 from kbcite.records import Block, Occurrence, Place
@@ -132,7 +133,7 @@ def _page_text(page: PageRow, record: dict[str, Any], blocks: list[tuple[Block, 
 
 def _show_block(context: Context, store: OpenStore, prefix: str, *, quiet: bool) -> str:
     blocks = store.database.blocks
-    block_id = _only(blocks.ids_with_prefix(prefix.lower()), prefix, "block")
+    block_id = _only(blocks.ids_with_prefix(typed_prefix(prefix)), prefix, "block")
     block = blocks.get(block_id)
     assert block is not None  # the ID was just found
     places = blocks.places(block_id, live_only=False)

@@ -231,7 +231,7 @@ class _Run:
         page = self._pages.get(row.url, row.url_key)
         if page is None or page.digest is None or page.url != row.url or not (page.etag or page.last_modified):
             return Job(row.url, row)
-        if wants_full_fetch(*self._pages.since_full_fetch(page.id), now):
+        if wants_full_fetch(*self._pages.since_full_fetch(page.id), now) or not self._archive.is_whole(page.digest):
             return Job(row.url, row)
         return Job(row.url, row, page.etag, page.last_modified)
 

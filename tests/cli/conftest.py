@@ -1,12 +1,14 @@
 from __future__ import annotations
 
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.cli.run import Shell
 from tests.cli.town import TOWN
-from tests.site_server import Site
+from tests.site_server import Site, serve_site
 
 
 @pytest.fixture
@@ -17,11 +19,27 @@ def shell(tmp_path: Path) -> Shell:
     return made
 
 
+@pytest.fixture(scope="session")
+def built_town(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Site, Path]]:
+    """The little site of `town.py` and a store over the whole of it, built once."""
+    with serve_site(dict(TOWN)) as site:
+        shell = Shell(tmp_path_factory.mktemp("town") / "kb")
+        shell("init")
+        shell("source", "add", f"{site.url}/", "--allow-private")
+        built = shell("build")
+        assert built.code == 0, built.err
+        yield site, shell.store
+
+
 @pytest.fixture
-def town(shell: Shell, site: Site) -> Shell:
-    """A store over the whole little site of `town.py`, built."""
-    site.pages.update(TOWN)
-    assert shell("source", "add", f"{site.url}/", "--allow-private").code == 0
-    built = shell("build")
-    assert built.code == 0, built.err
-    return shell
+def town_site(built_town: tuple[Site, Path]) -> Site:
+    """The site as it was when the store was built."""
+    site, _ = built_town
+    site.pages = dict(TOWN)
+    return site
+
+
+@pytest.fixture
+def town(built_town: tuple[Site, Path], town_site: Site, tmp_path: Path) -> Shell:
+    """kbcite with a copy of the built store."""
+    return Shell(Path(shutil.copytree(built_town[1], tmp_path / "town")))

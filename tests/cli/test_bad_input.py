@@ -123,26 +123,22 @@ def test_a_second_writer(shell: Shell) -> None:
         holder.kill()
 
 
-@pytest.mark.skipif(os.geteuid() != 0 and not os.access("/proc/self", os.R_OK), reason="needs a user to become")
 def test_a_read_only_folder(town: Shell) -> None:
-    """Root may write anywhere, so the command runs as the user nobody."""
-    town.store.parent.chmod(0o755)
-    command = [sys.executable, "-m", "kbcite", "--store", str(town.store), "clean"]
-    done = subprocess.run(
-        command,
-        capture_output=True,
-        text=True,
-        preexec_fn=lambda: os.setuid(65534),
-        cwd="/",
-        env={**os.environ, "PYTHONPATH": str(Path.cwd())},
-    )
-    assert done.returncode == 6, done.stderr
-    assert len(done.stderr.strip().splitlines()) == 1
-    assert str(town.store) in done.stderr
+    files = [town.store, *town.store.iterdir()]
+    modes = [file.stat().st_mode for file in files]
+    for file in files:
+        file.chmod(0o555 if file.is_dir() else 0o444)
+    # Root may write anywhere unless it gives that right up.
+    powerless = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"] if os.geteuid() == 0 else []
+    command = [*powerless, sys.executable, "-m", "kbcite", "--store", str(town.store), "clean"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    for file, mode in zip(files, modes, strict=True):
+        file.chmod(mode)
+    told(Outcome(done.returncode, done.stdout.encode(), done.stderr), 6, str(town.store), "permissions")
     assert town("ask", "Who is the mayor?").code == 0
 
 
-def test_a_full_disk(town: Shell, site: Site) -> None:
+def test_a_full_disk(town: Shell, town_site: Site) -> None:
     """The database may not grow any more: one line, exit 6, and all that was stored is still there."""
     from kbcite.store import sqlite as opening
 
@@ -152,7 +148,7 @@ def test_a_full_disk(town: Shell, site: Site) -> None:
         connection.execute(f"PRAGMA max_page_count = {pages}")
         return connection
 
-    site.pages["/"] = (
+    town_site.pages["/"] = (
         "<html><body><h1>Town</h1>"
         + "".join(f"<p>Sentence {i} about the town and its many bridges, one by one.</p>" for i in range(5000))
         + "</body></html>"

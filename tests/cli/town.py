@@ -8,7 +8,11 @@ SHARED = (
     "The town library lends every resident up to twelve items at a time. Books may be kept for four weeks, films for one week, "
     "and both can be renewed twice unless another reader has asked for them."
 )
-POOL = "The swimming pool on Mill Lane opens at seven in the morning and closes at nine in the evening. A day ticket costs 6.50 euros."
+POOL = (
+    "The swimming pool on Mill Lane opens at seven in the morning and closes at nine in the evening, on Sundays at six. "
+    "A day ticket costs 6.50 euros. Children under six swim free of charge when an adult is with them, and pupils, students and "
+    "pensioners pay half. Lockers take a one euro coin, which comes back. The pool is closed for cleaning in the first week of July."
+)
 
 
 def page(title: str, body: str, language: str = "en") -> str:
@@ -24,7 +28,10 @@ def pool_page(ticket: str = "6.50") -> str:
         "Swimming pool",
         f"<h2>Opening hours</h2><p>{POOL.replace('6.50', ticket)}</p>"
         "<h2>Lessons</h2><p>Swimming lessons for children are held on Tuesday afternoons by Ms Okafor. "
-        "Each course has ten lessons and at most eight children; the next one starts on 14 April 2026.</p>",
+        "Each course has ten lessons and at most eight children; the next one starts on 14 April 2026. The fee is 85 euros for the "
+        "whole course and includes the entrance. Children should be at least five years old and bring a towel, a bathing cap and "
+        "something to drink. Parents may watch the first and the last lesson. Missed lessons cannot be made up, but a child who falls "
+        "ill for longer may join the next course at no cost.</p>",
     )
 
 
@@ -48,6 +55,10 @@ TOWN = {
         page("东溪镇供水", WATER, "zh").encode("gbk", "replace").replace(b"utf-8", b"gb2312"),
         200,
         (("Content-Type", "text/html"),),
+    ),
+    "/imprint.html": page(
+        "Imprint",
+        "<p>Published by the town of Eastbrook, Market Square 1. Responsible for the content: Jonas Field.</p>",
     ),
     "/empty.html": '<!doctype html><html><head><title>Map</title><script src="/map.js"></script></head><body><div id="app"></div></body></html>',
 }
