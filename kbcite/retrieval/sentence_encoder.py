@@ -30,11 +30,16 @@ class SentenceEncoder:
         try:
             import torch
             from sentence_transformers import SentenceTransformer
+            from transformers.utils import logging
         except ModuleNotFoundError as error:
             raise UsageError(
                 f'encoder "st:{model}" needs the package {error.name}; run "pip install sentence-transformers"'
             ) from error
         torch.set_num_threads(threads)
+        # No bars and no report of unused weights on standard error.
+        untyped: Any = logging
+        untyped.set_verbosity_error()
+        untyped.disable_progress_bar()
         if model.startswith((".", "/", "~")) and not Path(model).expanduser().is_dir():
             raise UsageError(f'no folder {model}, which encoder = "st:{model}" names; correct it under [index]')
         path = str(Path(model).expanduser()) if model.startswith("~") else model
@@ -76,9 +81,14 @@ def _prompts(model: str, own: Mapping[str, str | None]) -> tuple[str, str]:
 
 
 def _weights_digest(model: Any) -> str:
-    """Twelve hexadecimal digits over the shape and the first 4096 values of each tensor: any training changes those."""
+    """Twelve hexadecimal digits over the shape and the first 4096 values of each tensor: any training changes those.
+
+    BERT's pooler is left out: sentence-transformers pools by itself, and where a model has none it is made up at random.
+    """
     digest = hashlib.sha256()
     for name, tensor in sorted(model.state_dict().items()):
+        if ".pooler." in name:
+            continue
         digest.update(f"{name}{tuple(tensor.shape)}".encode())
         digest.update(tensor.flatten()[:4096].float().cpu().numpy().tobytes())
     return digest.hexdigest()[:12]
