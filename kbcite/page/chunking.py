@@ -5,8 +5,9 @@ its parts, then its sentences (`cutting`); subsections that together stay under 
 one parent are joined. A page that its headings do not divide is cut the same way, and there each block begins with the
 last sentences of the one before.
 
-Blocks hold every character of the page that is not blank, but for the headline that repeats its title, in order. `text[occurrence.start:occurrence.end]` is the block's
-text. Nothing depends on what stands further up or down the page than the section and the window of one block.
+Blocks hold every character of the page that is not blank, but for the headline that repeats its title, in order.
+`text[occurrence.start:occurrence.end]` is the block's text. Nothing depends on what stands further up or down
+the page than the section and the window of one block.
 """
 
 from __future__ import annotations
