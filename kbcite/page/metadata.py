@@ -17,7 +17,7 @@ from kbcite.urls import resolve, split
 from kbcite.words import CJK, language_of
 
 _BY = re.compile(r"^\s*(?:作者|文|撰文|记者|通讯员|by|written by|author|von|par|por)\s*[:：/／|\s]\s*", re.IGNORECASE)
-_AUTHOR_LINE = re.compile(r"(?:作者|撰文|文字?)\s?[:：/／]\s*([^\s:：|,，。;；()（）]{2,20})")
+_AUTHOR_LINE = re.compile(r"(?:作者|撰文|(?<![\u4e00-\u9fff])文字?)\s?[:：/／]\s*([^\s:：|,，。;；()（）]{2,20})")
 _AUTHOR_HINT = re.compile(r"\b(?:author|byline|writer)(?:[-_ ]?name)?\b", re.IGNORECASE)
 _AUTHOR_METAS = (
     "author",
@@ -48,13 +48,14 @@ _COUNTRY_SUFFIXES = frozenset(("com", "net", "org", "gov", "edu", "co", "ac", "o
 def read_metadata(root: etree._Element, url: str, fetched_at: str | None = None) -> Metadata:
     """The metadata of a whole page, nothing stripped from it yet.
 
-    url: where the page was found; relative links are resolved against it. fetched_at: when; a date after that day is
-    not believed. Without it any date is.
+    url: where the page was found; relative links are resolved against it. fetched_at: when; a later date is not
+    believed. Without it any date is.
     """
     head = read_head(root)
-    site_name = _site_name(head)
-    parts = split(url)
-    host_name = _host_name(parts.host) if parts else ""
+    site_name, canonical_url = _site_name(head), _canonical_url(head, url)
+    # A page found under another address, `?p=12`, still names the one with its day.
+    addresses = [parts for address in (url, canonical_url or "") if (parts := split(address))]
+    host_name = _host_name(addresses[0].host) if addresses else ""
     articles = [item for item in head.items if is_article(item)]
     headlines = [item["headline"] for item in articles if isinstance(item.get("headline"), str)]
     headings = [(element, text_of(element)) for element in head.headings[:_MOST_HEADINGS] if not _is_logo(element)]
@@ -63,9 +64,7 @@ def read_metadata(root: etree._Element, url: str, fetched_at: str | None = None)
         head.title, [site_name or "", host_name], [*headlines, *(text for _, text in headings)], [og_title]
     )
     heading = _page_heading(headings, title)
-    canonical_url = _canonical_url(head, url)
-    # A page found under another address, `?p=12`, still names the one with its day.
-    paths = " ".join(parts.path for parts in (split(url), split(canonical_url or "")) if parts)
+    paths = " ".join(parts.path for parts in addresses)
     publication = read_publication(root, head, paths, fetched_at, heading)
     return Metadata(
         raw_title=head.title or og_title,
@@ -202,7 +201,7 @@ def _language(root: etree._Element, head: Head, title: str) -> str | None:
 
     Templates declare `en` on Chinese pages and the other way round; the script of the text is a fact.
     """
-    declared = re.split(r"[-_]", head.language.strip().lower())[0]
+    declared = re.split(r"[-_,]", (head.language or head.meta("content-language", "og:locale")).strip().lower())[0]
     sample = _sample(root, title)
     if not sample.strip():
         return declared or None

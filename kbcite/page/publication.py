@@ -90,10 +90,11 @@ def read_publication(
 ) -> Publication:
     """When the page was published and last modified.
 
-    path: of the page's URL, or more than one with a space between. fetched_at: dates after that day are not believed (None: any is). heading: of the main text.
+    path: of the page's URL, or more than one with a space between. fetched_at: later dates are not believed (None: any is). heading: of the main text.
     """
     day_first = _writes_day_first(head.language)
-    latest = fetched_at[:10] if fetched_at else "9999"
+    # The page's own clock may be a day ahead of UTC.
+    latest = (date.fromisoformat(fetched_at[:10]) + timedelta(days=1)).isoformat() if fetched_at else "9999"
 
     def first_usable(places: Iterator[tuple[str, object]]) -> tuple[str, str] | None:
         for place, text in places:

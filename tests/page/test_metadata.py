@@ -91,6 +91,10 @@ class TestPublicationDay:
         )
         assert found.published_at == "2015-03-08"
 
+    def test_a_page_may_be_a_day_ahead_of_utc(self) -> None:
+        found = metadata(body=H1 + "<p>发布时间：2015-03-08 01:30</p>", fetched_at="2015-03-07T18:00:00Z")
+        assert found.published_at == "2015-03-08T01:30:00"
+
     def test_the_readers_day_is_taken_where_utc_has_another(self) -> None:
         head = '<meta property="article:published_time" content="2015-03-07T16:30:00Z">'
         assert (metadata(head, H1 + "<p class='time'>2015-03-08 00:30</p>").published_at or "")[:10] == "2015-03-08"
@@ -148,6 +152,7 @@ class TestAuthor:
             ),
             ("", "<p>来源：新华社 作者：张三 责任编辑：李四</p>"),
             ("", "<span class='author-name'>By 张三</span>"),
+            ("", "<p>文/张三</p>"),
         ],
     )
     def test_the_author_is_read_from_where_the_page_names_one(self, head: str, body: str) -> None:
