@@ -171,14 +171,19 @@ class Pages:
         self._visit(page_id, at, "changed" if is_new else "unchanged", page.status, "")
         return is_new
 
-    def save_unchanged(self, page_id: int, at: str, due_at: str, status: int = 304) -> None:
-        """Record that the server says the stored bytes still hold."""
+    def save_unchanged(self, page_id: int, at: str, due_at: str, page: FetchedPage | None = None) -> None:
+        """Record that the stored bytes, or their text, still hold: because the server says so, or by the answer `page`."""
+        if page is not None:
+            self._sql.execute(
+                "UPDATE pages SET etag = ?, last_modified = ? WHERE id = ?",
+                (page.header("etag"), page.header("last-modified"), page_id),
+            )
         self._sql.execute(
             """UPDATE pages SET state = CASE WHEN state = 'changed' THEN state ELSE 'alive' END, fetched_at = ?, due_at = ?,
                misses = 0, missing_since = NULL, failures = 0, moved_to = NULL WHERE id = ?""",
             (at, due_at, page_id),
         )
-        self._visit(page_id, at, "unchanged", status, "")
+        self._visit(page_id, at, "unchanged", page.status if page is not None else 304, "")
 
     def save_trouble(
         self,
