@@ -72,15 +72,40 @@ class Archive:
         self._sql.commit()
 
     def put(self, data: bytes, host: str) -> str:
-        """Keep bytes and return their digest; the same bytes are kept once."""
+        """Keep bytes and return their digest; the same bytes are kept once, and written anew where they were damaged."""
         digest = digest_of(data)
         if self.has(digest):
+            if not self.is_whole(digest):
+                self._mend(digest, data)
             return digest
         row = self._sql.execute("SELECT digest FROM blobs WHERE host = ? AND dictionary IS NULL", (host,)).fetchone()
         dictionary = row[0] if row else None
+        if dictionary is not None and not self.is_whole(dictionary):
+            # It serves no more; the new body takes its place.
+            self._sql.execute("UPDATE blobs SET host = host || ' ' || digest WHERE digest = ?", (dictionary,))
+            dictionary = None
         compressed = self._codec(dictionary)[0].compress(data)
         self._sql.execute("INSERT INTO blobs VALUES(?, ?, ?, ?, ?)", (digest, host, len(data), dictionary, compressed))
         return digest
+
+    def _mend(self, digest: str, data: bytes) -> None:
+        """Write bytes anew whose kept copy cannot be read, compressed by themselves."""
+        self._sql.execute(
+            """UPDATE blobs SET data = ?, dictionary = NULL,
+               host = CASE WHEN dictionary IS NULL THEN host ELSE host || ' ' || digest END WHERE digest = ?""",
+            (self._codec(None)[0].compress(data), digest),
+        )
+        self._codecs.clear()
+
+    def is_whole(self, digest: str) -> bool:
+        """Whether the bytes with this digest can be read."""
+        if digest in self._codecs:
+            return True
+        try:
+            self.get(digest)
+        except StoreError:
+            return False
+        return True
 
     def get(self, digest: str) -> bytes:
         """The bytes with this digest. Raises StoreError if they are missing or damaged."""

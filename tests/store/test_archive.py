@@ -62,3 +62,16 @@ def test_damaged_bytes_are_told_from_good_ones(archive: Archive, tmp_path: Path)
     sql.close()
     with pytest.raises(StoreError, match="damaged"):
         archive.get(digest)
+
+
+def test_damaged_bytes_are_written_anew_by_putting_them_again(tmp_path: Path) -> None:
+    with Archive(tmp_path / "archive.sqlite3") as archive:
+        first, second = (archive.put(data, "https://a.example") for data in (b"first body" * 50, b"second body" * 50))
+        archive._sql.execute("UPDATE blobs SET data = x'00' WHERE digest = ?", (first,))
+        archive._codecs.clear()
+        assert not archive.is_whole(first)
+        assert not archive.is_whole(second), "it was compressed against the first"
+        assert archive.put(b"third body" * 50, "https://a.example"), "a damaged body is no dictionary"
+        archive.put(b"first body" * 50, "https://a.example")
+        assert archive.get(first) == b"first body" * 50
+        assert archive.get(second) == b"second body" * 50
