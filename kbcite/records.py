@@ -399,6 +399,8 @@ class Grounding:
     dropped_markers: int = 0
     path: tuple[str, ...] = ()
     """What was done, in order: `asked`, `re-asked: [7] is not a source`, `stripped 1 sentence` ..."""
+    confidence: float | None = None
+    """How likely the blocks answer the question at all, 0 to 1, judged before anything was worded."""
 
 
 @dataclass(frozen=True, slots=True)

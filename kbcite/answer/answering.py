@@ -14,7 +14,7 @@ from kbcite.answer.assembling import DocumentText, assemble
 from kbcite.answer.claims import ClaimCheck, Similarity
 from kbcite.answer.conflicts import Difference, find_difference
 from kbcite.answer.drafting import Draft, draft_extractive, draft_with_model
-from kbcite.answer.extractive import answerability, choose, rank_passages
+from kbcite.answer.extractive import choose, confidence, rank_passages
 from kbcite.answer.freshness import TIME_SENSITIVE, WINDOWS, QuestionClass, classify_question
 from kbcite.answer.grounding import Statement, coverage, evidence_of, support
 from kbcite.answer.llm import Complete
@@ -49,8 +49,8 @@ class AnswerOptions:
     """Of an extractive answer."""
     threshold: float = 0.45
     """What `RetrievedBlock.dropped` was decided by; goes into the record."""
-    min_answerability: float = 0.0
-    """An extractive answer whose best passage says less of the question than this is a refusal."""
+    min_confidence: float = 0.1
+    """Below this confidence an extractive answer is a refusal; a model may still find what words and cosine do not show."""
     min_coverage: float = 0.8
     max_quote_chars: int = 600
     question_class: QuestionClass | None = None
@@ -117,10 +117,11 @@ def answer(
     weigh = weigh or idf_over([evidence_of(block) for block in retrieved])
     ranked = rank_passages(read, used, weigh)
     chosen = choose(read, ranked, used, weigh, options.max_sentences)
+    sure = round(confidence(read, ranked, used), 4)
     difference = find_difference(read, chosen[0], ranked, used, weigh) if chosen else None
     if complete is None:
-        if answerability(ranked) < options.min_answerability:
-            return _refuse(frame, RefusalReason.BELOW_THRESHOLD, ("no passage says enough of the question",))
+        if sure < options.min_confidence:
+            return _refuse(frame, RefusalReason.BELOW_THRESHOLD, ("no passage answers it",), confidence=sure)
         if difference is not None:
             chosen = [difference.preferred, *(c for c in chosen if c not in (difference.preferred, difference.other))]
         draft = draft_extractive(chosen[: options.max_sentences], used, weigh, similarity)
@@ -129,11 +130,11 @@ def answer(
     draft = replace(draft, path=(*path, *draft.path))
     if not any(statement.is_factual for statement in draft.statements):
         return replace(
-            _refuse(frame, RefusalReason.CITATION_CHECK_FAILED, draft.path, retries=draft.retries),
+            _refuse(frame, RefusalReason.CITATION_CHECK_FAILED, draft.path, retries=draft.retries, confidence=sure),
             usage=draft.usage,
             method=options.model if complete else "extractive",
         )
-    return _answered(frame, draft, difference, used, options, weigh, document_text, bool(complete))
+    return _answered(frame, draft, sure, difference, used, options, weigh, document_text, bool(complete))
 
 
 def refuse(
@@ -161,6 +162,7 @@ def _refuse(
     path: tuple[str, ...],
     stale: Sequence[RetrievedBlock] = (),
     retries: int = 0,
+    confidence: float | None = None,
 ) -> Answer:
     language = frame.question.language
     newest = max((block.place.published_at or block.place.fetched_at for block in stale), default=None)
@@ -175,7 +177,7 @@ def _refuse(
         text=message,
         claims=(),
         sources=(),
-        grounding=Grounding(0.0, 0.0, retries, 0, (*path, f"refused: {reason.value}")),
+        grounding=Grounding(0.0, 0.0, retries, 0, (*path, f"refused: {reason.value}"), confidence),
         retrieval=frame.retrieval,
         freshness=Freshness(frame.question_class.value, frame.window_s, newest),
         refusal=Refusal(reason, message, frame.retrieval.best_score, "human" if person else "clarify"),
@@ -186,6 +188,7 @@ def _refuse(
 def _answered(
     frame: _Frame,
     draft: Draft,
+    sure: float,
     difference: Difference | None,
     used: Sequence[RetrievedBlock],
     options: AnswerOptions,
@@ -216,7 +219,7 @@ def _answered(
         claims=assembled.claims,
         sources=assembled.sources,
         grounding=Grounding(
-            round(share, 4), round(support(statements), 4), draft.retries, draft.dropped_markers, draft.path
+            round(share, 4), round(support(statements), 4), draft.retries, draft.dropped_markers, draft.path, sure
         ),
         retrieval=frame.retrieval,
         freshness=fresh,

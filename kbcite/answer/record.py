@@ -68,6 +68,7 @@ def to_record(answer: Answer) -> dict[str, Any]:
             "retries": answer.grounding.retries,
             "dropped_markers": answer.grounding.dropped_markers,
             "path": list(answer.grounding.path),
+            "confidence": answer.grounding.confidence,
         },
         "freshness": {
             "class": freshness.question_class,
@@ -177,6 +178,7 @@ def _answer(record: Mapping[str, Any]) -> Answer:
             grounding["retries"],
             grounding["dropped_markers"],
             tuple(grounding["path"]),
+            grounding.get("confidence"),
         ),
         retrieval=Retrieval(
             retrieval["candidates"],

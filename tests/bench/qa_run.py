@@ -11,7 +11,14 @@ import sys
 from importlib import import_module
 from pathlib import Path
 
-MODES = {"retrieval": "tests.bench.qa_retrieval"}
+MODES = {
+    "retrieval": "tests.bench.qa_retrieval:run",
+    "answers": "tests.bench.qa_answers:answers",
+    "support": "tests.bench.qa_answers:support",
+    "dedup": "tests.bench.qa_answers:dedup",
+    "timeclass": "tests.bench.qa_answers:timeclass",
+}
+"""Mode to module and function."""
 
 
 def main(arguments: list[str]) -> None:
