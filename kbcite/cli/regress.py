@@ -38,7 +38,7 @@ def regress(
         bool, typer.Option("--update", help="Write today's texts over the expected ones; read the diff before.")
     ] = False,
     lower_floors: Annotated[
-        bool, typer.Option("--lower-floors", help="Allow from now on what the pages lose today.")
+        bool, typer.Option("--lower-floors", help="Allow what the pages lose today, no less and no more.")
     ] = False,
     html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a report with the differences.")] = None,
 ) -> None:
@@ -84,7 +84,8 @@ def page_line(result: GoldenResult) -> str:
     loss = result.loss
     counts = f"missing {loss.missing:>3}, superfluous {loss.superfluous:>3}, marks {loss.marks:>3}"
     wrong = f"  wrong: {', '.join(loss.wrong)}" if loss.wrong else ""
-    return f"{verdict}  {result.page.name:<40} {counts}  F1 {result.difference.f1:.3f}{wrong}"
+    slack = "  better than its floor" if result.passed and result.floor.exceeds(loss) else ""
+    return f"{verdict}  {result.page.name:<40} {counts}  F1 {result.difference.f1:.3f}{wrong}{slack}"
 
 
 def details(result: GoldenResult) -> str:

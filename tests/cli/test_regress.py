@@ -86,6 +86,13 @@ def test_lowered_floors_let_the_same_loss_pass_and_no_more(pages: Path) -> None:
     assert run(pages).exit_code == 1
 
 
+def test_a_page_that_got_better_says_that_its_floor_is_slack(pages: Path) -> None:
+    expect(pages, TEXT + "\nlost words\n")
+    assert "floor" not in run(pages, "--lower-floors").stdout
+    expect(pages, TEXT)
+    assert "better than its floor" in run(pages).stdout
+
+
 def test_json_is_one_document_with_the_losses(pages: Path) -> None:
     expect(pages, TEXT + "\nlost words\n")
     result = run(pages, as_json=True)
