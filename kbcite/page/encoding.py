@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import codecs
 import re
+import sys
 from collections import Counter
 from functools import cache
 
@@ -109,13 +110,30 @@ _INVISIBLE = re.compile(
 )
 
 
+_REFERENCE = re.compile(r"&(?:#[xX]([0-9a-fA-F]{1,8})|#([0-9]{1,8})|(shy|lrm|rlm|ZeroWidthSpace|NoBreak)\b);?")
+
+
 def strip_invisible(text: str) -> str:
-    """The text without characters that are not seen but change what is shown, found or obeyed.
+    """The text without characters that are not seen but change what is shown, found or obeyed, written out or as `&#x202e;`.
 
     Tabs, line breaks, joiners (emoji, Indic scripts) and emoji variation selectors stay. Apply it to decoded text before
     anything takes offsets in it: `Span.source_start` counts in its result.
     """
-    return _INVISIBLE.sub("", text)
+    text = _INVISIBLE.sub("", text)
+    if "&" in text:
+        text = _REFERENCE.sub(lambda match: _visible(match, ""), text)
+        # Taking one out may have made another of what stood around it; a space cannot.
+        text = _REFERENCE.sub(lambda match: _visible(match, " "), text)
+    return text
+
+
+def _visible(reference: re.Match[str], instead: str) -> str:
+    """The reference itself, unless it stands for an invisible character."""
+    hexadecimal, decimal, name = reference.groups()
+    code = -1 if name else int(hexadecimal, 16) if hexadecimal else int(decimal)
+    # 128 to 159 mean windows-1252 in HTML: `&#146;` is an apostrophe.
+    is_visible = 0x80 <= code < 0xA0 or (0 <= code <= sys.maxunicode and not _INVISIBLE.match(chr(code)))
+    return reference[0] if is_visible else instead
 
 
 # ---------------------------------------------------------------- what is declared

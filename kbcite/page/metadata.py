@@ -41,7 +41,7 @@ _KANA = re.compile("[\u3041-\u30fa]")
 _HANGUL = re.compile("[\uac00-\ud7a3]")
 _LETTER = re.compile(r"[^\W\d_]")
 _IDEOGRAPHS = re.compile(f"[{CJK}]")
-_LANGUAGE_SAMPLE, _LONGEST_SAMPLE_PIECE, _MOST_SAMPLED = 400, 200, 200
+_LANGUAGE_SAMPLE, _LONGEST_SAMPLE_PIECE, _MOST_SAMPLED = 1000, 200, 200
 _COUNTRY_SUFFIXES = frozenset(("com", "net", "org", "gov", "edu", "co", "ac", "or", "ne", "go"))
 
 

@@ -1,3 +1,5 @@
+import html
+
 import pytest
 
 from kbcite.page.encoding import decode, strip_invisible
@@ -183,6 +185,29 @@ def test_invisible_characters_are_removed_and_visible_ones_kept() -> None:
     assert strip_invisible(hidden) == "a[31mbcdefgh"
 
 
-@pytest.mark.parametrize("text", ["一\t二\r\n三\n", "👩\u200d👩\u200d👧", "❤\ufe0f", "a\u00a0b\u3000c"])
+@pytest.mark.parametrize(
+    "reference",
+    [
+        "&#27;",
+        "&#x1B;",
+        "&#x202e;",
+        "&#8238",
+        "&#xE0041;",
+        "&shy;",
+        "&ZeroWidthSpace;",
+        "&#x20&#x200b;2e;",
+        "&#99999999;",
+        "&#0;",
+    ],
+)
+def test_invisible_characters_are_removed_where_they_are_written_as_references(reference: str) -> None:
+    text = strip_invisible(f"a{reference}b")
+    assert "".join(html.unescape(text).split()) in ("ab", "a&#xb")
+    assert strip_invisible(text) == text
+
+
+@pytest.mark.parametrize(
+    "text", ["一\t二\r\n三\n", "👩\u200d👩\u200d👧", "❤\ufe0f", "a\u00a0b\u3000c", "&#146;&#x4e2d;&#10;&amp;&nbsp;&lt;"]
+)
 def test_text_without_hidden_characters_stays_as_it_is(text: str) -> None:
     assert strip_invisible(text) == text
