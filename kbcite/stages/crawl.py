@@ -45,7 +45,7 @@ COMMIT_AFTER_S = 0.2
 COMMIT_BYTES = 20_000_000
 CLAIM = 64
 """URLs of a host that are taken from the frontier at a time."""
-LAST_FETCHES_S = 8.0
+LAST_FETCHES_S = 5.0
 """How long a run that is told to stop waits for what is under way."""
 
 

@@ -38,7 +38,7 @@ from kbcite.web.visitor import HOST_CLOSED, INTERRUPTED, NOT_FETCHED, Done, Fetc
 
 COMMIT_PAGES = 50
 COMMIT_AFTER_S = 0.2
-LAST_FETCHES_S = 8.0
+LAST_FETCHES_S = 5.0
 SOFT_404_SHARE = 0.5
 """A page whose text shrank below this share of what it was is compared with what the site says of a page that cannot exist."""
 

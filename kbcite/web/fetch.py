@@ -8,6 +8,7 @@ certificates verified. Cookies live as long as the Fetcher.
 from __future__ import annotations
 
 import http.client
+import threading
 import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
@@ -61,12 +62,15 @@ class Fetcher:
         self._offline = offline
         self._clock = clock
         self._lane = Lane()
+        self._closing = threading.Event()
         self._session: requests.Session | None = (
             None if offline else guarded_session(self._lane, max(settings.threads, 1))
         )
         self.user_agent = USER_AGENT.format(version=kbcite.__version__, contact=settings.contact)
 
     def close(self) -> None:
+        """Let go of the connections; fetches under way in other threads end within a second."""
+        self._closing.set()
         if self._session is not None:
             self._session.close()
 
@@ -154,7 +158,7 @@ class Fetcher:
         assert self._session is not None
         for is_last_try in (False, True):
             answer_by = min(deadline, time.monotonic() + self._settings.connect_timeout_s)
-            hop = Hop(answer_by, self._settings.connect_timeout_s, self._allow_private(url))
+            hop = Hop(answer_by, self._settings.connect_timeout_s, self._allow_private(url), closing=self._closing)
             self._lane.hop = hop
             try:
                 # Not session.prepare_request: it rewrites some escapes, and what was linked is what is asked for.

@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     import requests
 
 
+LOOK_UP_S = 0.5
+"""How long a read waits at most before it looks whether it is still wanted."""
+
+
 class PrivateAddress(Exception):
     """The host is at an address that this fetch may not reach."""
 
@@ -44,10 +48,13 @@ class Hop:
     is_reused: bool = False
     """Whether the request went out on a connection that was open already."""
 
+    closing: threading.Event = field(default_factory=threading.Event)
+    """Set when the fetcher is closed: what is under way ends at its next read."""
+
     def left_s(self) -> float:
         """Seconds until the deadline. Raises TimeoutError once it has passed."""
         left = self.deadline - time.monotonic()
-        if left <= 0:
+        if left <= 0 or self.closing.is_set():
             raise TimeoutError("timed out")
         return left
 
@@ -60,16 +67,24 @@ class _Socket(socket.socket):
     hop: Hop
 
     def recv_into(self, *args: Any, **kwargs: Any) -> int:
-        self.settimeout(self.hop.left_s())
-        return super().recv_into(*args, **kwargs)
+        while True:
+            self.settimeout(min(self.hop.left_s(), LOOK_UP_S))
+            try:
+                return super().recv_into(*args, **kwargs)
+            except TimeoutError:
+                continue
 
 
 class _TlsSocket(ssl.SSLSocket):
     hop: Hop
 
     def recv_into(self, *args: Any, **kwargs: Any) -> int:
-        self.settimeout(self.hop.left_s())
-        return super().recv_into(*args, **kwargs)
+        while True:
+            self.settimeout(min(self.hop.left_s(), LOOK_UP_S))
+            try:
+                return super().recv_into(*args, **kwargs)
+            except TimeoutError:
+                continue
 
 
 @dataclass

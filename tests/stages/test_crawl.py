@@ -385,6 +385,19 @@ def test_a_stopped_run_reports_what_it_stored_and_the_next_goes_on(site: Site, s
     assert sorted(paths) == sorted({"/", *(f"/{n}" for n in range(40))})
 
 
+def test_a_run_told_to_stop_does_not_wait_for_a_slow_page(
+    site: Site, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kbcite.stages.crawl.LAST_FETCHES_S", 0.3)
+    site.pages |= {"/": html("/slow", "/quick"), "/slow": lambda _: time.sleep(4), "/quick": html()}
+    settings = CrawlSettings(threads=2)
+    started = time.monotonic()
+    events = store.crawl(source_of(site), settings=settings, max_time_s=0.8)
+    assert time.monotonic() - started < 2.5
+    assert set(crawled(events, site)) == {"/", "/quick"}
+    assert store.database.frontier.counts(f"{site.url}/") == {"done": 2, "queued": 1}
+
+
 def test_a_time_limit_ends_the_run(site: Site, store: Store) -> None:
     site.pages |= {"/": html(*(f"/{n}" for n in range(40)))} | {f"/{n}": html() for n in range(40)}
     started = time.monotonic()

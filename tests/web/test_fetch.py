@@ -232,6 +232,20 @@ def test_a_name_server_that_never_answers_ends_at_the_connect_limit(
     assert time.monotonic() - started < 1.6
 
 
+def test_closing_ends_what_is_under_way(site: Site) -> None:
+    site.pages["/"] = lambda _: time.sleep(3)
+    fetcher = Fetcher(CrawlSettings(), allow_private=lambda _: True)
+    results: list[FetchedPage | FetchFailure] = []
+    thread = threading.Thread(target=lambda: results.append(fetcher.fetch(f"{site.url}/")))
+    thread.start()
+    time.sleep(0.2)
+    started = time.monotonic()
+    fetcher.close()
+    thread.join(5)
+    assert time.monotonic() - started < 1.5
+    assert failure(results[0]).reason == "timeout"
+
+
 # ------------------------------------------------------------ broken answers
 
 
