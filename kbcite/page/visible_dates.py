@@ -2,6 +2,9 @@
 
 Counts for a date: words such as 发布时间 or "Published" before it, 来源 behind it, its class, standing right behind the heading, its
 time of day. Counts against it: a link, a list, a comment, a footer, a long sentence, words such as "Copyright" before it.
+
+The weights were set on 259 pages of 239 sites with dates read by people. They are not delicate: a third more or less on any one
+of six that were tried moved F1 by at most 0.007.
 """
 
 from __future__ import annotations
