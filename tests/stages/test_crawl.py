@@ -1,8 +1,8 @@
 """Crawls of real sites on loopback into a real store."""
 
 import itertools
+import random
 import signal
-import sqlite3
 import subprocess
 import sys
 import time
@@ -425,34 +425,69 @@ with Database(folder / "kb.sqlite3") as database, Archive(folder / "archive.sqli
 """
 
 
-@pytest.mark.parametrize("reported", [1, 60, 150])
-def test_a_killed_crawl_loses_nothing_it_reported_and_the_next_run_ends_it(
-    site: Site, tmp_path: Path, reported: int
-) -> None:
-    pages = {f"/{n}": html(f"/{n * 2 + 1}", f"/{n * 2 + 2}", text=f"page {n}") for n in range(300)}
-    site.pages |= pages
-    site.missing = Reply(b"", 404)
-    command = [sys.executable, "-c", CRAWL, str(tmp_path), f"{site.url}/0"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=Path.cwd())
-    assert process.stdout is not None
-    lines = [process.stdout.readline() for _ in range(reported)]
-    process.send_signal(signal.SIGKILL)
-    lines += process.stdout.read().splitlines(keepends=True)
-    process.wait()
-    process.stdout.close()
-    seen = [line.split() for line in lines if line.endswith("\n")]
-    assert len(seen) >= reported
-    with Database(tmp_path / "kb.sqlite3") as database, Archive(tmp_path / "archive.sqlite3") as archive:
+def start_crawl(folder: Path, url: str) -> "subprocess.Popen[str]":
+    return subprocess.Popen([sys.executable, "-c", CRAWL, str(folder), url], stdout=subprocess.PIPE, text=True)
+
+
+def check_store(folder: Path, reported: list[list[str]]) -> None:
+    """Nothing that was reported is lost, and every URL is in exactly one state."""
+    with Database(folder / "kb.sqlite3") as database, Archive(folder / "archive.sqlite3") as archive:
         assert database.connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-        for url, digest in seen:
+        for url, digest in reported:
             if digest != "-":
                 page = database.pages.get(url, url_key(url))
                 assert page is not None
                 assert page.digest == digest == digest_of(archive.get(digest))
-    subprocess.run(command, check=True, capture_output=True)
-    with sqlite3.connect(tmp_path / "kb.sqlite3") as connection:
-        states = dict(connection.execute("SELECT state, count(*) FROM frontier GROUP BY state"))
-        (count,) = connection.execute("SELECT count(*) FROM pages").fetchone()
-    connection.close()
-    assert count == 300
-    assert set(states) <= {"done", "failed", "skipped"}
+        for page in database.pages.all():
+            assert page.digest is not None
+            assert archive.has(page.digest)
+
+
+def finished_lines(text: str) -> list[list[str]]:
+    return [line.split() for line in text.splitlines(keepends=True) if line.endswith("\n")]
+
+
+def graph_of(count: int) -> dict[str, Any]:
+    """Pages /0, /1 ..., each linking to the two that are its children in a binary tree."""
+    return {f"/{n}": html(f"/{n * 2 + 1}", f"/{n * 2 + 2}", text=f"page {n}") for n in range(count)}
+
+
+@pytest.mark.parametrize("reported", [1, 150])
+def test_a_killed_crawl_loses_nothing_it_reported_and_the_next_run_ends_it(
+    site: Site, tmp_path: Path, reported: int
+) -> None:
+    site.pages |= graph_of(300)
+    with start_crawl(tmp_path, f"{site.url}/0") as process:
+        assert process.stdout is not None
+        text = "".join(process.stdout.readline() for _ in range(reported))
+        process.send_signal(signal.SIGKILL)
+        text += process.stdout.read()
+    assert len(finished_lines(text)) >= reported
+    check_store(tmp_path, finished_lines(text))
+    with start_crawl(tmp_path, f"{site.url}/0") as process:
+        process.communicate()
+    assert process.returncode == 0
+    with Database(tmp_path / "kb.sqlite3") as database:
+        assert database.pages.count() == 300
+        assert set(database.frontier.counts(f"{site.url}/0")) == {"done", "failed"}
+
+
+@pytest.mark.slow
+def test_a_crawl_killed_again_and_again_at_any_moment_ends_whole(site: Site, tmp_path: Path) -> None:
+    site.pages |= graph_of(1000)
+    chance = random.Random(7)
+    kills = 0
+    while kills < 30:
+        with start_crawl(tmp_path, f"{site.url}/0") as process:
+            time.sleep(chance.uniform(0.5, 2.5))
+            process.send_signal(signal.SIGKILL)
+            assert process.stdout is not None
+            text = process.stdout.read()
+        kills += 1
+        if (tmp_path / "archive.sqlite3").exists():
+            check_store(tmp_path, finished_lines(text))
+    with start_crawl(tmp_path, f"{site.url}/0") as process:
+        process.communicate()
+    assert process.returncode == 0
+    with Database(tmp_path / "kb.sqlite3") as database:
+        assert database.pages.count() == 1000
