@@ -19,12 +19,11 @@ from lxml import etree
 from kbcite.page.dates import find_dates, read_date
 from kbcite.page.head import text_of
 
-_DATED_TEXT = etree.XPath(
-    "/html/body/descendant::text()[contains(., '20')][string-length() < 300][not(parent::script or parent::style)]"
-)
+_NOT_CODE = "[not(parent::script or parent::style or parent::code or parent::kbd or parent::samp or ancestor::pre)]"
+_DATED_TEXT = etree.XPath(f"/html/body/descendant::text()[contains(., '20')][string-length() < 300]{_NOT_CODE}")
 _OLDER_TEXT = etree.XPath(
     "/html/body/descendant::text()[contains(., '199') or contains(., '二〇') or contains(., '二○') or contains(., '二零')]"
-    "[string-length() < 300][not(parent::script or parent::style)]"
+    f"[string-length() < 300]{_NOT_CODE}"
 )
 """Years as they are written. A text node of more than 300 characters is running text, whose dates are of what it tells."""
 _SHORT_LINE, _BARE_LINE = 90, 24
@@ -55,7 +54,7 @@ _OTHER_HINT = re.compile(
     r"archive|nav|menu|latest|recent|teaser|trending|more-|newslist|news-list|event|crumb|weather|ticker|signature|profile",
     re.IGNORECASE,
 )
-_NOT_THE_PAGE = frozenset(("aside", "footer", "nav", "select", "option", "textarea", "button"))
+_NOT_THE_PAGE = frozenset(("aside", "footer", "nav", "select", "option", "textarea", "button", "blockquote"))
 
 
 @dataclass(frozen=True, slots=True)

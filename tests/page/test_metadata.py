@@ -206,3 +206,10 @@ class TestAddressAndSite:
 
 def test_an_empty_page_has_no_metadata() -> None:
     assert read_metadata(parse_html(""), URL) == Metadata(language=None)
+
+
+def test_a_date_in_an_example_is_not_the_day_of_publication() -> None:
+    page = """<html><head><title>Dates</title></head><body><article><h1>Dates</h1><p>The date is written as
+    <code>2022-07-27</code>, and a time as <kbd>2009-01-19T00:15:00</kbd>.</p><pre>Date: 2021-05-19 15:19:24
+    <b>published 2021-05-20</b></pre></article></body></html>"""
+    assert read_metadata(parse_html(page), "https://a.example/x").published_at is None
