@@ -8,7 +8,16 @@ from __future__ import annotations
 
 import re
 
-from kbcite.page.regions import COMMENT_WORDS, CONSENT_WORDS, FURNITURE_WORDS, HEADINGS, SIDE_WORDS, Region
+from kbcite.page.regions import (
+    COMMENT_WORDS,
+    CONSENT_WORDS,
+    FURNITURE_WORDS,
+    HEADINGS,
+    NO_WORDS,
+    SIDE_WORDS,
+    Page,
+    Region,
+)
 
 _CUT_TAGS = frozenset("aside footer form menu address".split())
 _PROTECTED_TAGS = frozenset("pre table tbody tr td blockquote h1 h2 h3 h4 p".split())
@@ -22,50 +31,47 @@ _NOISE = re.compile(
 )
 
 
-def cut_named(page: Region, unit: float, is_forum: bool) -> None:
-    """Marks the regions that their tag, class or id gives away, the surest names first.
+def cut_named(page: Page, is_forum: bool) -> None:
+    """Cuts the regions that their tag, class or id gives away, the surest names first.
 
     A word that names much of what is left of the page is no evidence there: some sites call their posts comments, or their
     article a widget. Comments are the text of a forum, and of a page that has little else.
     """
-    comments: list[Region] = []
+    named = [region for region in page.named if region.tag not in _PROTECTED_TAGS]
     for words, most in ((CONSENT_WORDS, 0.97), (FURNITURE_WORDS, 0.6), (_CUT_TAGS | SIDE_WORDS, 0.3)):
-        totals: dict[str, float] = {}
-        _name_totals(page, frozenset(), words, totals)
-        trusted = {word for word, weight in totals.items() if weight <= most * page.weight}
-        _cut_below(page, trusted)
-        page.add_up()
-    _cut_headers(page)
-    _list_comments(page, comments)
-    for region in comments:
-        region.cut = "comments"
-    page.add_up()
-    if is_forum or page.weight < _ARTICLE_CHARS * unit:
+        carriers = [(region, found) for region in named if (found := words & (region.names | {region.tag}))]
+        trusted = _trusted(carriers, most * page.body.weight)
+        for region, found in carriers:
+            if not trusted.isdisjoint(found) and not _is_titled(region) and not _is_inside_cut(region):
+                region.remove("named")
+    for region in named:
+        is_header = region.tag == "header" or "header" in region.names
+        if is_header and not region.titles and not region.prose and not region.cut and not _is_inside_cut(region):
+            region.remove("header")
+    comments = []
+    for region in named:
+        if not COMMENT_WORDS.isdisjoint(region.names) and not region.cut and not _is_inside_cut(region):
+            region.remove("comments")
+            comments.append(region)
+    if is_forum or page.body.weight < _ARTICLE_CHARS * page.unit:
         for region in comments:
-            region.cut = ""
-        page.add_up()
+            region.restore()
 
 
-def _name_totals(region: Region, seen: frozenset[str], words: frozenset[str], totals: dict[str, float]) -> None:
-    """Adds the weight of the outermost regions that each of the words names; tags count as words."""
-    for child in region.children:
-        if child.cut:
-            continue
-        new = (words & (child.names | {child.tag})) - seen
-        for word in new:
-            totals[word] = totals.get(word, 0.0) + child.weight
-        _name_totals(child, seen | new if new else seen, words, totals)
+def _trusted(carriers: list[tuple[Region, frozenset[str]]], most: float) -> set[str]:
+    """The words that name no more than this weight in all, each counted where it first stands from the outside in."""
+    totals: dict[str, float] = {}
+    seen: dict[Region, frozenset[str]] = {}
+    for region, found in carriers:
+        above = next((seen[outer] for outer in region.ancestors() if outer in seen), NO_WORDS)
+        seen[region] = above | found
+        for word in found - above:
+            totals[word] = totals.get(word, 0.0) + region.weight
+    return {word for word, weight in totals.items() if weight <= most}
 
 
-def _cut_below(region: Region, trusted: set[str]) -> None:
-    """Cuts the outermost regions with a trusted name."""
-    for child in region.children:
-        if child.cut or child.tag in _PROTECTED_TAGS:
-            continue
-        if (child.tag in trusted or not trusted.isdisjoint(child.names)) and not _is_titled(child):
-            child.cut = "named"
-        else:
-            _cut_below(child, trusted)
+def _is_inside_cut(region: Region) -> bool:
+    return any(outer.cut or outer.tag in _PROTECTED_TAGS for outer in region.ancestors())
 
 
 def _is_titled(region: Region) -> bool:
@@ -73,40 +79,21 @@ def _is_titled(region: Region) -> bool:
     return bool(region.titles and region.prose) and len(region.element.get("class", "").split()) >= _MANY_CLASSES
 
 
-def _cut_headers(region: Region) -> None:
-    """Cuts headers without a title: the page's, not the article's."""
-    for child in region.children:
-        if child.cut or child.tag in _PROTECTED_TAGS:
-            continue
-        if (child.tag == "header" or "header" in child.names) and not child.titles and not child.prose:
-            child.cut = "header"
-        else:
-            _cut_headers(child)
-
-
-def _list_comments(region: Region, found: list[Region]) -> None:
-    for child in region.children:
-        if child.cut or child.tag in _PROTECTED_TAGS:
-            continue
-        if not COMMENT_WORDS.isdisjoint(child.names):
-            found.append(child)
-        else:
-            _list_comments(child, found)
-
-
-def cut_inside(region: Region, unit: float, index_chars: float = 0.0, main: Region | None = None) -> None:
+def cut_inside(region: Region, main: Region, unit: float, index_chars: float = 0.0) -> None:
     """Marks the regions inside the main one that look like something else.
 
     index_chars: on a page that is an index, the length from which a region is left alone; else 0.
     """
-    main = main or region
     for child in region.children:
-        if not child.cut:
-            child.cut = _looks_like(child, unit, index_chars)
-            if not child.cut and not index_chars and _is_teasers(child, main, unit):
-                child.cut = "teasers"
-            if not child.cut:
-                cut_inside(child, unit, index_chars, main)
+        if child.cut:
+            continue
+        rule = _looks_like(child, unit, index_chars)
+        if not rule and not index_chars and _is_teasers(child, main, unit):
+            rule = "teasers"
+        if rule:
+            child.remove(rule)
+        else:
+            cut_inside(child, main, unit, index_chars)
 
 
 def _looks_like(region: Region, unit: float, index_chars: float) -> str:

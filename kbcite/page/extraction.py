@@ -29,9 +29,7 @@ _NAV_LINKS = 0.4
 _CJK_CHARACTER = re.compile(f"[{CJK}]")
 _CHINESE_UNIT = 0.4
 """A Chinese character says as much as two and a half Latin letters."""
-_maybe_hidden = etree.XPath(
-    ".//*[@hidden or @aria-hidden='true' or contains(@style,'display') or contains(@style,'visibility')]"
-)
+_maybe_hidden = etree.XPath(".//*[@style or @hidden or @aria-hidden]")
 _HIDING_STYLE = re.compile(r"(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.IGNORECASE)
 _REVEALED = re.compile(
     r"\b(?:accordion|collaps(?:e|ed|ible)|tab-?pane|tab-?panel|tab-?content|faq|expandable)", re.IGNORECASE
@@ -134,23 +132,24 @@ def _select(root: etree._Element, source: str, url: str) -> _Selection | NoConte
     _strip(root, body)
     unit = _unit_of("".join(body.itertext()))
     page = measure(body, unit)
+    whole = page.body
     if (
-        page.chars < _SHELL_CHARS * unit
-        and not page.prose > _SHELL_CHARS * unit / 2
-        and _is_shell(body, source, page.chars)
+        whole.chars < _SHELL_CHARS * unit
+        and whole.prose <= _SHELL_CHARS * unit / 2
+        and _is_shell(body, source, whole.chars)
     ):
-        return NoContent("needs_javascript", f"{page.chars} characters of text beside its scripts")
-    if not page.chars:
+        return NoContent("needs_javascript", f"{whole.chars} characters of text beside its scripts")
+    if not whole.chars:
         return NoContent("no_text")
-    cut_named(page, unit, _is_forum(url, body, source))
-    main = _heaviest(page, unit)
-    is_index = main.prose < _INDEX_PROSE * unit and (page.link_density > 0.5 or page.prose < 0.15 * page.chars)
+    cut_named(page, _is_forum(url, body, source))
+    main = _heaviest(whole, unit)
+    is_index = main.prose < _INDEX_PROSE * unit and (whole.link_density > 0.5 or whole.prose < 0.15 * whole.chars)
     if is_index:
-        page.weigh_links()
-        main = _heaviest(page, unit)
-    parts = (main,) if is_index else _with_companions(main, unit)
+        whole.weigh_links()
+        main = _heaviest(whole, unit)
+    parts = (main,) if is_index else _with_lead(main, unit)
     for part in parts:
-        cut_inside(part, unit, _INDEX_CHARS * main.chars if is_index else 0.0, main)
+        cut_inside(part, main, unit, _INDEX_CHARS * main.chars if is_index else 0.0)
     return _Selection(main, parts)
 
 
@@ -177,30 +176,26 @@ def _strip(root: etree._Element, body: etree._Element) -> None:
     etree.strip_elements(root, *_UNSEEN, with_tail=False)
     _settle_noscript(body)
     for element in list(body.iter(*_CONTROLS)):
-        if _holds_text(element):
+        if len("".join(element.itertext(with_tail=False))) > _CONTROL_CHARS and _holds_text(element):
             element.tag = "div"
-        else:
-            _remove(element)
+    etree.strip_elements(body, *_CONTROLS, with_tail=False)
     hidden = [element for element in _maybe_hidden(body) if _is_hidden(element)]
-    if hidden:
-        hidden_chars = sum(_length(element) for element in hidden)
-        if hidden_chars > _length(body) - hidden_chars < _SHOWN_CHARS:
-            return  # a script shows all of it when it has loaded
-        for element in hidden:
-            _remove(element)
-
-
-def _length(element: etree._Element) -> int:
-    return len("".join("".join(element.itertext(with_tail=False)).split()))
+    hidden_chars = sum(map(_length, hidden))
+    if hidden_chars > _SHOWN_CHARS / 2 and hidden_chars > _length(body) - hidden_chars < _SHOWN_CHARS:
+        return  # a script shows all of it when it has loaded
+    for element in hidden:
+        _remove(element)
 
 
 def _holds_text(control: etree._Element) -> bool:
     length = _length(control)
-    if length <= _CONTROL_CHARS:
-        return False
-    if control.tag != "nav":
-        return True
-    return sum(map(_length, control.iter("a"))) < _NAV_LINKS * length
+    if control.tag == "nav":
+        return sum(map(_length, control.iter("a"))) < _NAV_LINKS * length > _NAV_LINKS * _CONTROL_CHARS
+    return length > _CONTROL_CHARS
+
+
+def _length(element: etree._Element) -> int:
+    return sum(map(len, "".join(element.itertext(with_tail=False)).split()))
 
 
 def _is_hidden(element: etree._Element) -> bool:
@@ -212,7 +207,7 @@ def _is_hidden(element: etree._Element) -> bool:
     if element.get("role") in ("tabpanel", "region") or _REVEALED.search(element.get("class", "")):
         return False
     code = sum(map(_length, element.iter("pre")))
-    return code == 0 or code <= 0.5 * _length(element)
+    return not code or code <= 0.5 * _length(element)
 
 
 def _settle_noscript(body: etree._Element) -> None:
@@ -287,7 +282,7 @@ def _has_twin(region: Region, parent: Region, unit: float) -> bool:
     )
 
 
-def _with_companions(main: Region, unit: float) -> tuple[Region, ...]:
+def _with_lead(main: Region, unit: float) -> tuple[Region, ...]:
     """The main region, and before it the regions beside it that read like its beginning: the lead of an article."""
     if main.parent is None:
         return (main,)

@@ -43,6 +43,8 @@ class Piece:
     raw: str
     is_code: bool = False
     """True where white space is kept."""
+    is_attribute: bool = False
+    """True for an alternative text."""
 
 
 def write_markdown(elements: Iterable[etree._Element], dropped: Collection[etree._Element]) -> tuple[str, list[Piece]]:
@@ -129,10 +131,10 @@ class _Writer:
                 if part[-1].isspace():
                     self._put(" ")
 
-    def _piece(self, shown: str, raw: str, is_code: bool = False) -> None:
+    def _piece(self, shown: str, raw: str, is_code: bool = False, is_attribute: bool = False) -> None:
         start = self.length
         self._put(shown)
-        self.pieces.append(Piece(start, self.length, raw, is_code))
+        self.pieces.append(Piece(start, self.length, raw, is_code, is_attribute))
 
     def _mark(self, mark: str) -> None:
         """Markup that belongs to the text around it and has no place in the page."""
@@ -371,7 +373,7 @@ class _Writer:
             self._formula(alt)
         elif not _FILE_NAME.match(alt) and "[" not in alt and "]" not in alt:
             self._mark("![")
-            self._piece(alt, element.get("alt", "").strip())
+            self._piece(alt, element.get("alt", "").strip(), is_attribute=True)
             self._put("]()")
 
     def _math(self, element: etree._Element) -> None:

@@ -7,6 +7,8 @@ own. Lengths are characters without the white space around each text.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 from lxml import etree
 
@@ -46,6 +48,8 @@ SIDE_WORDS = frozenset(
 CONSENT_WORDS = frozenset("cookie cookies consent gdpr onetrust".split())
 NAMING_WORDS = CONSENT_WORDS | COMMENT_WORDS | frozenset(("header",)) | FURNITURE_WORDS | SIDE_WORDS
 NO_WORDS: frozenset[str] = frozenset()
+NO_HINTS = (False, NO_WORDS)
+NAMING_TAGS = frozenset("aside footer form menu address header".split())
 
 
 TEASER = 0.4
@@ -53,40 +57,41 @@ TEASER = 0.4
 
 
 class Region:
-    """A block-level element with its measures; totals are of what is not cut below it, after `add_up`."""
+    """A block-level element with its measures; totals are of itself and all below it that is not cut.
 
-    __slots__ = (
-        "chars", "children", "cut", "element", "images", "is_body", "link_count", "links", "names", "own_chars", "own_images",
-        "own_link_count", "own_links", "own_marks", "own_prose", "own_teasers", "own_titles", "own_weight", "parent", "prose", "tag",
-        "teasers", "titles", "weight",
-    )  # fmt: skip
+    Defaults stand in the class: most regions of a page set few of them, and there are many.
+    """
+
+    names = NO_WORDS
+    """Words of its class and id that speak against it."""
+    is_body = False
+    """True where its class or id is one that templates give to the text itself."""
+    cut = ""
+    """The rule that cut it, or empty."""
+    own_chars = 0
+    own_links = 0
+    """Of these, characters in links."""
+    own_prose = 0
+    """Characters, where they read as running text or are code; else 0."""
+    own_weight = 0.0
+    has_mark = False
+    """True where its own text outside of links has a punctuation mark."""
+    chars = 0
+    links = 0
+    link_count = 0
+    images = 0
+    prose = 0
+    titles = 0
+    """Number of `h1`."""
+    teasers = 0
+    """Number of headings that are links: they announce other pages."""
+    weight = 0.0
 
     def __init__(self, element: etree._Element, tag: str, parent: Region | None) -> None:
         self.element = element
         self.tag = tag
         self.parent = parent
         self.children: list[Region] = []
-        self.names = NO_WORDS
-        """Words of its class and id that speak against it."""
-        self.is_body = False
-        """True where its class or id is one that templates give to the text itself."""
-        self.cut = ""
-        """The rule that cut it, or empty."""
-        self.own_chars = 0
-        self.own_links = 0
-        """Of these, characters in links."""
-        self.own_link_count = 0
-        self.own_marks = 0
-        """Punctuation marks outside of links."""
-        self.own_images = 0
-        self.own_teasers = 0
-        """1 for a heading that is a link: it announces another page."""
-        self.own_titles = 1 if tag == "h1" else 0
-        self.own_prose = 0
-        """Characters, where they read as running text or are code; else 0."""
-        self.own_weight = 0.0
-        self.chars = self.links = self.link_count = self.images = self.prose = self.titles = self.teasers = 0
-        self.weight = 0.0
 
     @property
     def link_density(self) -> float:
@@ -96,42 +101,57 @@ class Region:
     def text(self) -> str:
         return " ".join("".join(self.element.itertext(with_tail=False)).split())
 
-    def add_up(self) -> None:
-        """Sets the totals of this region and all below it, cut ones left out."""
-        for child in self.children:
-            child.add_up()
-        self.sum_children()
+    def ancestors(self) -> Iterator[Region]:
+        region = self.parent
+        while region is not None:
+            yield region
+            region = region.parent
+
+    def remove(self, rule: str) -> None:
+        """Cuts the region: its measures leave the totals around it."""
+        self.cut = rule
+        for region in self.ancestors():
+            region.include(self, -1)
+
+    def restore(self) -> None:
+        self.cut = ""
+        for region in self.ancestors():
+            region.include(self, 1)
+
+    def include(self, other: Region, sign: int) -> None:
+        self.chars += sign * other.chars
+        self.links += sign * other.links
+        self.link_count += sign * other.link_count
+        self.images += sign * other.images
+        self.prose += sign * other.prose
+        self.titles += sign * other.titles
+        self.teasers += sign * other.teasers
+        self.weight += sign * other.weight
 
     def weigh_links(self) -> None:
         """Sets all weights to what they are on a page that is an index: half of the text, links or not."""
-        for child in self.children:
-            child.weigh_links()
-        self.own_weight = 0.5 * self.own_chars
-        self.sum_children()
-
-    def sum_children(self) -> None:
-        chars, links, link_count, images = self.own_chars, self.own_links, self.own_link_count, self.own_images
-        prose, weight, titles, teasers = self.own_prose, self.own_weight, self.own_titles, self.own_teasers
+        self.own_weight = self.weight = 0.5 * self.own_chars
         for child in self.children:
             if not child.cut:
-                chars += child.chars
-                links += child.links
-                link_count += child.link_count
-                images += child.images
-                prose += child.prose
-                weight += child.weight
-                titles += child.titles
-                teasers += child.teasers
-        self.chars, self.links, self.link_count, self.images = chars, links, link_count, images
-        self.prose, self.weight, self.titles, self.teasers = prose, weight, titles, teasers
+                child.weigh_links()
+                self.weight += child.weight
 
 
-def measure(body: etree._Element, unit: float) -> Region:
-    """The region of `body` with all regions below it.
+@dataclass(frozen=True, slots=True)
+class Page:
+    """All regions of a page."""
 
-    unit: characters that say as much as one Latin letter does: 1.0 for Latin text, less for Chinese.
-    """
+    body: Region
+    named: tuple[Region, ...]
+    """Those that their tag, class or id may give away, in the order of the page."""
+    unit: float
+    """Characters that say as much as one Latin letter does: 1 for Latin text, less for Chinese."""
+
+
+def measure(body: etree._Element, unit: float) -> Page:
+    """The regions of `body`, in one pass over its elements."""
     hints: dict[str, tuple[bool, frozenset[str]]] = {}
+    named: list[Region] = []
     prose_chars = 60 * unit
     label_chars = 20 * unit
     teaser_chars = 400 * unit
@@ -140,74 +160,116 @@ def measure(body: etree._Element, unit: float) -> Region:
     def visit(element: etree._Element, region: Region, in_link: bool) -> None:
         """Adds the inline content of `element` to `region` and the regions below it to its children."""
         text = element.text
-        if text:
+        if text and not text.isspace():
             count(text, region, in_link)
         for child in element:
             tag = child.tag
             if tag in BLOCKS:
                 inner = Region(child, tag, region)
-                name = child.get("class", "") + " " + child.get("id", "")
+                region.children.append(inner)
+                get = child.get
+                name = f"{get('class', '')} {get('id', '')}"
                 if name != " ":
                     hint = hints.get(name)
                     if hint is None:
                         hint = hints[name] = hints_of(name)
-                    inner.is_body, inner.names = hint
+                    if hint is not NO_HINTS:
+                        inner.is_body, inner.names = hint
+                        named.append(inner)
+                if tag in NAMING_TAGS and (not named or named[-1] is not inner):
+                    named.append(inner)
                 visit(child, inner, in_link)
                 close(inner)
-                region.children.append(inner)
             elif tag == "a":
-                region.own_link_count += 1
+                region.link_count += 1
                 visit(child, region, True)
             elif tag == "img":
-                region.own_images += 1
+                region.images += 1
             elif tag != "br":
                 visit(child, region, in_link)
             text = child.tail
-            if text:
+            if text and not text.isspace():
                 count(text, region, in_link)
 
     def count(text: str, region: Region, in_link: bool) -> None:
         text = text.strip()
-        if not text:
-            return
         length = len(text)
         region.own_chars += length
         if in_link:
             region.own_links += length
-        elif length > 8:
-            region.own_marks += len(_MARK.findall(text))
+        elif 8 < length < prose_chars and not region.has_mark and _MARK.search(text):
+            region.has_mark = True
 
     def close(region: Region) -> None:
-        """Weighs the text of a region whose children are complete."""
+        """Weighs the own text of a region, and adds up its children, which are complete."""
         nonlocal teased
-        own = region.own_chars - region.own_links
-        weight = 0.2 * own
-        if region.tag == "pre":
-            region.own_prose = own
-            weight = 0.7 * own
-        elif region.tag in HEADINGS or region.own_links > own:
-            weight = 0.1 * own
-        elif own >= prose_chars or (region.own_marks and own >= label_chars):
-            region.own_prose = own
-            weight = own
-        if region.tag in HEADINGS and region.own_chars and region.tag != "h1":
-            region.own_teasers = int(region.own_links > 0.8 * region.own_chars)
-            teased = teaser_chars if region.own_teasers else 0.0
-        elif teased > 0 and region.own_prose:
-            teased -= own
-            weight *= TEASER
-        region.own_weight = weight + 0.05 * region.own_links
-        region.sum_children()
+        chars = region.own_chars
+        links = region.own_links
+        prose = 0
+        weight = 0.0
+        titles = teasers = 0
+        if chars:
+            own = chars - links
+            tag = region.tag
+            if tag in HEADINGS:
+                weight = 0.1 * own
+                if tag == "h1":
+                    titles = 1
+                else:
+                    teasers = int(links > 0.8 * chars)
+                    teased = teaser_chars if teasers else 0.0
+            elif tag == "pre":
+                prose = own
+                weight = 0.7 * own
+            elif links > own:
+                weight = 0.1 * own
+            elif own >= prose_chars or (own >= label_chars and region.has_mark):
+                prose = own
+                weight = float(own)
+            else:
+                weight = 0.2 * own
+            if teased > 0 and prose:
+                teased -= own
+                weight *= TEASER
+            weight += 0.05 * links
+            region.own_prose = prose
+            region.own_weight = weight
+        if region.children:
+            link_count = region.link_count
+            images = region.images
+            for child in region.children:
+                if child.chars or child.images:
+                    chars += child.chars
+                    links += child.links
+                    link_count += child.link_count
+                    images += child.images
+                    prose += child.prose
+                    titles += child.titles
+                    teasers += child.teasers
+                    weight += child.weight
+            region.link_count = link_count
+            region.images = images
+        if chars:
+            region.chars = chars
+            region.links = links
+            region.prose = prose
+            region.weight = weight
+            if titles:
+                region.titles = titles
+            if teasers:
+                region.teasers = teasers
 
     root = Region(body, "body", None)
     visit(body, root, False)
     close(root)
-    return root
+    return Page(root, tuple(named), unit)
 
 
 def hints_of(name: str) -> tuple[bool, frozenset[str]]:
-    """Whether class and id name the text itself, and which of their words speak against it."""
-    # Utility classes (`md:hidden`, `[&>p]:mt-2`) say how a thing looks, not what it is.
-    names = [part for part in name.split() if ":" not in part and "[" not in part]
-    is_body = any(part.replace("-", "").replace("_", "").lower() in CONTENT_NAMES for part in names)
-    return is_body, NAMING_WORDS.intersection(word.lower() for part in names for word in _WORD.findall(part))
+    """Whether class and id name the text itself, and which of their words speak against it; `NO_HINTS` for neither."""
+    if ":" in name or "[" in name:
+        # Utility classes (`md:hidden`, `[&>p]:mt-2`) say how a thing looks, not what it is.
+        name = " ".join(part for part in name.split() if ":" not in part and "[" not in part)
+    words = NAMING_WORDS.intersection([word.lower() for word in _WORD.findall(name)])
+    is_body = not CONTENT_NAMES.isdisjoint(name.replace("-", "").replace("_", "").lower().split())
+    return (is_body, words) if words or is_body else NO_HINTS

@@ -19,20 +19,22 @@ from kbcite.records import Span
 
 _ANCHOR_CHARS = 24
 _MOST_TRIES = 8
-_NEAR = 20_000
-"""Characters behind the last anchor that are searched before the rest of the page is."""
 _TOKEN = re.compile(
     r"(?P<markup><!--.*?(?:-->|\Z)|<(script|style)\b[^<>]*>.*?(?:</\2\s*>|\Z)|</?[a-zA-Z!?][^<>]*>)"
     r"|(?P<entity>&(?:#[xX]?[0-9a-fA-F]+|[a-zA-Z][a-zA-Z0-9]*);?)|(?P<space>\s+)",
     re.IGNORECASE | re.DOTALL,
 )
-_ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "\xa0": "&nbsp;"})
-_ESCAPES_WITH_QUOTES = str.maketrans(
-    {"&": "&amp;", "<": "&lt;", ">": "&gt;", "\xa0": "&nbsp;", '"': "&quot;", "'": "&#39;"}
-)
-
+_PLAIN_RUN = re.compile(r"[^\W_][\w ,.]*")
+"""Characters that hardly anyone writes as entities."""
+_PROBE_CHARS = 8
+_ENTITY_CHARS = 8
+"""Characters of source for one of the text, where entities, comments and tags stand in it."""
+_MARGIN = 100
+_NEXT_CHARS = 2_000
 Place = tuple[int, int]
 """Start and end in the source."""
+Run = tuple[int, int, int, int]
+"""Start and end in a piece, start and end in the source."""
 
 
 def locate(pieces: Sequence[Piece], source: str) -> tuple[Span, ...]:
@@ -70,12 +72,10 @@ def _anchor(pieces: Sequence[Piece], source: str) -> list[Place | None]:
     for number, piece in enumerate(pieces):
         if len(piece.raw) < _ANCHOR_CHARS:
             continue
-        found = _find(piece.raw, source, cursor, min(cursor + _NEAR, len(source))) or _find(
-            piece.raw, source, cursor, len(source)
-        )
+        found = _find(piece, source, cursor, len(source))
         if found is None and last >= 0:
             # Either this piece is not in the source as it is, or the last anchor was set too far on.
-            found = _find(piece.raw, source, before, cursor)
+            found = _find(piece, source, before, cursor)
             if found is not None:
                 places[last] = None
                 cursor = before
@@ -85,34 +85,42 @@ def _anchor(pieces: Sequence[Piece], source: str) -> list[Place | None]:
     return places
 
 
-def _find(raw: str, source: str, low: int, high: int) -> Place | None:
-    """The first place in `source[low:high]` where `raw`, as it is or escaped, is all the text between two tags or entities."""
-    for form in _forms(raw, source):
-        start = source.find(form, low, high)
-        for _ in range(_MOST_TRIES):
-            if start < 0:
-                break
-            end = start + len(form)
-            if _is_bounded(source, start, end):
-                return start, end
-            start = source.find(form, start + 1, high)
+def _find(piece: Piece, source: str, low: int, high: int) -> Place | None:
+    """The first place in `source[low:high]` where the piece stands as it is and is all the text between two tags.
+
+    Only a part of it is searched for, the longest that is likely to be written plainly: where entities spoil the rest,
+    the page is not searched to its end in vain.
+    """
+    raw = piece.raw
+    probe = _probe(raw)
+    offset = probe.start() if probe else 0
+    needle = probe[0] if probe else raw
+    at = source.find(needle, low + offset, high)
+    for _ in range(_MOST_TRIES):
+        if at < 0:
+            return None
+        start = at - offset
+        if source.startswith(raw, start) and _is_bounded(piece, source, start, start + len(raw)):
+            return start, start + len(raw)
+        at = source.find(needle, at + 1, high)
     return None
 
 
-def _forms(raw: str, source: str) -> Iterator[str]:
-    yield raw
-    escaped = raw.translate(_ESCAPES)
-    if escaped != raw:
-        yield escaped
-    quoted = raw.translate(_ESCAPES_WITH_QUOTES)
-    if quoted != escaped:
-        yield quoted
-    if "\n" in raw and "\r" in source:
-        yield raw.replace("\n", "\r\n")
+def _probe(raw: str) -> re.Match[str] | None:
+    """The longest plain run of a text, where it is long enough to be looked for."""
+    if len(raw) < _PROBE_CHARS:
+        return None
+    probe = max(_PLAIN_RUN.finditer(raw), key=_match_length, default=None)
+    return probe if probe and _match_length(probe) >= _PROBE_CHARS else None
 
 
-def _is_bounded(source: str, start: int, end: int) -> bool:
-    """True where only white space stands between the place and a tag, or an entity, on both sides."""
+def _is_bounded(piece: Piece, source: str, start: int, end: int) -> bool:
+    """True where the place is cut off on both sides by what ends such a piece, and not the middle of something else."""
+    before, after = source[start - 1 : start], source[end : end + 1]
+    if piece.is_attribute:
+        return before in "\"'= " and after in "\"'> "
+    if piece.is_code and (before == "\n" or before in ">;") and (not after or after in "\r\n<&"):
+        return True
     while start > 0 and source[start - 1].isspace():
         start -= 1
     while end < len(source) and source[end].isspace():
@@ -122,20 +130,48 @@ def _is_bounded(source: str, start: int, end: int) -> bool:
 
 def _fill(pieces: Sequence[Piece], source: str, low: int, high: int) -> Iterator[Span]:
     """Spans of pieces that stand, in this order, in `source[low:high]`."""
-    resolved: dict[bool, _ResolvedText] = {}
     for piece in pieces:
-        place = _find(piece.raw, source, low, high)
+        place = _find(piece, source, low, high)
         if place is not None:
             yield Span(piece.start, piece.end, *place)
             low = place[1]
             continue
-        if piece.is_code not in resolved:
-            resolved[piece.is_code] = _ResolvedText(source, low, high, fold=not piece.is_code)
-        text = resolved[piece.is_code]
-        shown = piece.raw if piece.is_code else " ".join(piece.raw.split())
-        for start, end, source_start, source_end in text.find(shown, low):
+        for start, end, source_start, source_end in _find_resolved(piece, source, low, high):
             yield Span(piece.start + start, piece.start + end, source_start, source_end)
             low = source_end
+
+
+def _find_resolved(piece: Piece, source: str, low: int, high: int) -> list[Run]:
+    """Where the piece stands once entities are resolved and tags taken out; empty where it does not."""
+    shown = piece.raw if piece.is_code else " ".join(piece.raw.split())
+    for window in _windows(piece.raw, source, low, high):
+        runs = _ResolvedText(source, *window, fold=not piece.is_code).find(shown)
+        if runs and _is_bounded(piece, source, runs[0][2], runs[-1][3]):
+            return runs
+    return []
+
+
+def _windows(raw: str, source: str, low: int, high: int) -> Iterator[Place]:
+    """Parts of the source around the longest plain run of the text, wide enough for entities in the rest of it.
+
+    For a text without such a run it is what follows next: pieces stand close behind one another.
+    """
+    probe = _probe(raw)
+    if probe is None:
+        yield low, min(high, low + _ENTITY_CHARS * len(raw) + _NEXT_CHARS)
+        return
+    before = _ENTITY_CHARS * probe.start() + _MARGIN
+    after = _match_length(probe) + _ENTITY_CHARS * (len(raw) - probe.end()) + _MARGIN
+    at = source.find(probe[0], low, high)
+    for _ in range(_MOST_TRIES):
+        if at < 0:
+            return
+        yield max(low, at - before), min(high, at + after)
+        at = source.find(probe[0], at + 1, high)
+
+
+def _match_length(match: re.Match[str]) -> int:
+    return match.end() - match.start()
 
 
 class _ResolvedText:
@@ -186,16 +222,13 @@ class _ResolvedText:
             add(source[position:high], position, high)
         self._text = "".join(parts)
 
-    def find(self, shown: str, low: int) -> list[tuple[int, int, int, int]]:
-        """The first place of `shown` behind `low` in the source, as runs (start, end in it; start, end in the source)."""
-        first = bisect_right(self._source_ends, low)
-        if not shown or first >= len(self._starts):
-            return []
-        begin = self._text.find(shown, self._starts[first])
+    def find(self, shown: str) -> list[Run]:
+        """The first place of `shown`, as the runs that it consists of in the source."""
+        begin = self._text.find(shown) if shown else -1
         if begin < 0:
             return []
         end = begin + len(shown)
-        found: list[tuple[int, int, int, int]] = []
+        found: list[Run] = []
         run = bisect_right(self._starts, begin) - 1
         while run < len(self._starts) and self._starts[run] < end:
             run_start = self._starts[run]
