@@ -72,10 +72,12 @@ class HostPace:
         with self._lock:
             self._next_at = max(self._next_at, now + self._interval_s)
 
-    def end(self, now: float, result: FetchedPage | FetchFailure) -> None:
-        """Note what came of a request: trouble slows the host down, too much of it closes it."""
+    def end(self, now: float, result: FetchedPage | FetchFailure | None) -> None:
+        """Note what came of a request: trouble slows the host down, too much of it closes it; None for robots.txt."""
         with self._lock:
             self._under_way -= 1
+            if result is None:
+                return
             if not is_trouble(result):
                 self._failures = 0
                 return

@@ -82,6 +82,14 @@ class Visitor:
 
         return self._fetch(url, is_allowed=is_allowed, etag=etag, last_modified=last_modified, types=HTML_TYPES)
 
+    def prepare(self, url: str) -> bool:
+        """Fetch the robots.txt of a URL's host if it must be; True if that took the host's turn."""
+        source = self._scope.source_of(url)
+        if source is None or not source.obey_robots:
+            return False
+        robots, has_turn = self._robots_of(url, self.pace_of(url), has_turn=True)
+        return robots is not None and not has_turn
+
     def pace_of(self, url: str) -> HostPace:
         """The pace of a URL's host."""
         host = host_of(url)
@@ -167,6 +175,13 @@ class Done(Generic[P]):
     result: FetchedPage | FetchFailure
 
 
+@dataclass(frozen=True, slots=True)
+class _Prepared(Generic[P]):
+    """A job whose turn went into its host's robots.txt: it waits for the next one in the queue, not in a thread."""
+
+    job: Job[P]
+
+
 class VisitPool(Generic[P]):
     """Runs jobs in threads. One thread adds jobs and takes results."""
 
@@ -176,7 +191,7 @@ class VisitPool(Generic[P]):
         self._retries = retries
         self._executor = ThreadPoolExecutor(threads, thread_name_prefix="kbcite-fetch")
         self._waiting: dict[str, deque[Job[P]]] = {}
-        self._results: queue.SimpleQueue[Future[Done[P]]] = queue.SimpleQueue()
+        self._results: queue.SimpleQueue[Future[Done[P] | _Prepared[P]]] = queue.SimpleQueue()
         self._under_way = 0
 
     def add(self, job: Job[P]) -> None:
@@ -236,6 +251,9 @@ class VisitPool(Generic[P]):
         self._under_way -= 1
         done = finished.result()
         job = done.job
+        if isinstance(done, _Prepared):
+            self._waiting.setdefault(host_of(job.url), deque()).appendleft(job)
+            return None
         pace = self._visitor.pace_of(job.url)
         if is_trouble(done.result) and job.tries <= self._retries and pace.closed is None:
             self.add(replace(job, ready_at=time.monotonic() + retry_pause_s(job.tries)))
@@ -253,7 +271,10 @@ class VisitPool(Generic[P]):
         self._visitor.stopping.set()
         self._executor.shutdown(wait=False, cancel_futures=True)
 
-    def _run(self, job: Job[P], pace: HostPace) -> Done[P]:
+    def _run(self, job: Job[P], pace: HostPace) -> Done[P] | _Prepared[P]:
+        if self._visitor.prepare(job.url):
+            pace.end(time.monotonic(), None)
+            return _Prepared(job)
         job = replace(job, tries=job.tries + 1)
         result = self._visitor.visit(job.url, job.etag, job.last_modified)
         pace.end(time.monotonic(), result)
