@@ -39,7 +39,11 @@ def cut_named(page: Page, is_forum: bool) -> None:
     """
     named = [region for region in page.named if region.tag not in _PROTECTED_TAGS]
     for words, most in ((CONSENT_WORDS, 0.97), (FURNITURE_WORDS, 0.6), (_CUT_TAGS | SIDE_WORDS, 0.3)):
-        carriers = [(region, found) for region in named if (found := words & (region.names | {region.tag}))]
+        carriers = [
+            (region, found)
+            for region in named
+            if not region.cut and (found := words & (region.names | {region.tag}))
+        ]
         trusted = _trusted(carriers, most * page.body.weight)
         for region, found in carriers:
             if not trusted.isdisjoint(found) and not _is_titled(region) and not _is_inside_cut(region):

@@ -207,15 +207,14 @@ def measure(body: etree._Element, unit: float) -> Page:
         links = region.own_links
         prose = 0
         weight = 0.0
-        titles = teasers = 0
+        titles = int(region.tag == "h1")
+        teasers = 0
         if chars:
             own = chars - links
             tag = region.tag
             if tag in HEADINGS:
                 weight = 0.1 * own
-                if tag == "h1":
-                    titles = 1
-                else:
+                if tag != "h1":
                     teasers = int(links > 0.8 * chars)
                     teased = teaser_chars if teasers else 0.0
             elif tag == "pre":
@@ -238,7 +237,7 @@ def measure(body: etree._Element, unit: float) -> Page:
             link_count = region.link_count
             images = region.images
             for child in region.children:
-                if child.chars or child.images:
+                if child.chars or child.images or child.titles:
                     chars += child.chars
                     links += child.links
                     link_count += child.link_count
@@ -254,10 +253,10 @@ def measure(body: etree._Element, unit: float) -> Page:
             region.links = links
             region.prose = prose
             region.weight = weight
-            if titles:
-                region.titles = titles
             if teasers:
                 region.teasers = teasers
+        if titles:
+            region.titles = titles
 
     root = Region(body, "body", None)
     visit(body, root, False)
