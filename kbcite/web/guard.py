@@ -172,7 +172,6 @@ def guarded_session(lane: Lane, pool_size: int) -> requests.Session:
     Trusted are the system's certificates (`SSL_CERT_FILE` where it is set, so that a company's own authority can be named) and
     certifi's.
     """
-    import certifi
     import requests
     from requests.adapters import HTTPAdapter
     from urllib3 import HTTPConnectionPool, HTTPSConnectionPool, PoolManager
@@ -192,14 +191,20 @@ def guarded_session(lane: Lane, pool_size: int) -> requests.Session:
     class HttpsPool(HTTPSConnectionPool):
         ConnectionCls = GuardedHttpsConnection
 
-    context = ssl.create_default_context()
-    context.load_verify_locations(certifi.where())
-    context.sslsocket_class = _TlsSocket
+    lock = threading.Lock()
 
     class GuardedAdapter(HTTPAdapter):
         def init_poolmanager(self, connections: int, maxsize: int, block: bool = False, **_: Any) -> None:
-            self.poolmanager = PoolManager(connections, maxsize=maxsize, block=block, ssl_context=context)
+            self.poolmanager = PoolManager(connections, maxsize=maxsize, block=block)
             self.poolmanager.pool_classes_by_scheme = {"http": HttpPool, "https": HttpsPool}
+
+        def send(self, request: requests.PreparedRequest, *args: Any, **kwargs: Any) -> requests.Response:
+            # Made for the first https request: reading the certificates takes 50 ms.
+            if (request.url or "").startswith("https:"):
+                with lock:
+                    if "ssl_context" not in self.poolmanager.connection_pool_kw:
+                        self.poolmanager.connection_pool_kw["ssl_context"] = _tls_context()
+            return super().send(request, *args, **kwargs)
 
         def cert_verify(self, conn: Any, *_: Any) -> None:
             # The context holds the certificates; requests would read certifi's file again for every new connection.
@@ -210,3 +215,12 @@ def guarded_session(lane: Lane, pool_size: int) -> requests.Session:
     for scheme in ("http://", "https://"):
         session.mount(scheme, GuardedAdapter(pool_connections=64, pool_maxsize=pool_size, max_retries=0))
     return session
+
+
+def _tls_context() -> ssl.SSLContext:
+    import certifi
+
+    context = ssl.create_default_context()
+    context.load_verify_locations(certifi.where())
+    context.sslsocket_class = _TlsSocket
+    return context
