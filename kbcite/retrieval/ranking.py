@@ -20,10 +20,10 @@ from kbcite.records import Block, Place, RetrievedBlock, Scores
 from kbcite.retrieval.question import Question, holds_wanted, missing_figures, read_question
 from kbcite.words import language_of
 
-# Measured on 143 questions over 3,549 Chinese search snippets (Hit@1 .853, nDCG@10 .833; word search alone .66 and .74),
-# 2 x 432 over Wikipedia paragraphs (.965 zh, .979 en; across languages .63 and .70), 94 with near-miss snippets (.60):
+# Measured on 143 questions over 3,549 Chinese search snippets (Hit@1 .846, nDCG@10 .830; word search alone .66 and .74),
+# 2 x 432 over Wikipedia paragraphs (.968 zh, .979 en; across languages .62 and .70), 94 with near-miss snippets (.61):
 # python -m tests.bench.qa_run retrieval DATA OUT
-DENSE_WEIGHT = 0.7
+DENSE_WEIGHT = 0.65
 CHANCE_COVERAGE = 0.15
 MISSING_FIGURE_FINE = 0.1
 WANTED_BONUS = 0.05

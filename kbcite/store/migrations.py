@@ -159,7 +159,7 @@ MIGRATIONS: tuple[tuple[int, str], ...] = (
         -- Postings of the live blocks by block number; contentless, so `word_rows` says what it holds, and with which context.
         -- Its text is ready-made terms (`store/word_index.py`); the tokenizer only has to cut at blanks.
         CREATE VIRTUAL TABLE word_index USING fts5(
-            body, context, content='', tokenize="ascii tokenchars '#&+-./:@\\_,'"
+            body, context, content='', detail=column, tokenize="ascii tokenchars '#&+-./:@\\_,'"
         );
         CREATE VIRTUAL TABLE word_terms USING fts5vocab(word_index, 'row');
         CREATE TABLE word_rows(block_num INTEGER PRIMARY KEY REFERENCES blocks(num), context TEXT NOT NULL);

@@ -1,12 +1,12 @@
-"""Word search over blocks: BM25 in SQLite's FTS5, over terms that kbcite makes itself.
+"""Word search over blocks in SQLite's FTS5, over terms that kbcite makes itself.
 
 FTS5 sees ready-made terms with a blank between them, so Chinese is found by characters and bigrams and `c++` or `3.11`
 stay whole; its `ascii` tokenizer with the inner punctuation of terms declared as letters leaves them as they are. The
-table is contentless: it holds the postings and no second copy of the text.
+table is contentless and without positions: it says which block holds which term, and keeps no second copy of the text.
 
-Each term of a question is looked up on its own. Its BM25 part is freed of FTS5's inverse document frequency, which goes
-to nothing for terms that half of the blocks hold (in a store of three blocks: most of them), cut off at 1, so that a
-term repeated says no more than a term present, and weighted by an idf that stays positive, ln(1 + (N - n + 0.5) / (n + 0.5)).
+What is asked of it is coverage: the sum of the inverse document frequencies of the question's terms that a block holds,
+over that of all its terms, ln(1 + (N - n + 0.5) / (n + 0.5)) each. How often a block repeats a term does not count. Beside
+the vectors that ranks as well as BM25 or better, is comparable between questions, and needs one pass over the postings.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from dataclasses import dataclass
 from kbcite.records import Block
 from kbcite.words import terms
 
-CONTEXT_WEIGHT = 0.3
-"""A term in titles and headings, against one in the text."""
+CONTEXT_WEIGHT = 0.5
+"""A term that stands in titles and headings only, against one in the text."""
 MAX_TERMS = 96
 """Distinct terms of a question that are looked up, the rarest first."""
 
@@ -99,10 +99,7 @@ class WordIndex:
                 self._sql.execute("DELETE FROM word_rows WHERE block_num = ?", (num,))
 
     def search(self, question: str, limit: int = 500) -> dict[str, float]:
-        """Coverage by block ID, best first: the share of the question's idf that a block holds, 0 to 1.
-
-        A term counts at most once, less in blocks longer than the average. No syntax: every character is only text.
-        """
+        """Coverage by block ID, best first, 0 to 1. No syntax: every character of the question is only text."""
         (total,) = self._sql.execute("SELECT count(*) FROM word_rows").fetchone()
         wanted = sorted(question_terms(question))
         if not total or not wanted:
@@ -112,18 +109,19 @@ class WordIndex:
         chosen = sorted((term for term in wanted if term in spread), key=lambda term: -idf[term])[:MAX_TERMS]
         if not chosen:
             return {}
-        part = "SELECT rowid, min(1.0, -bm25(word_index, 1.0, ?) / ?) * ? FROM word_index WHERE word_index MATCH ?"
+        part = "SELECT rowid, ? FROM word_index WHERE word_index MATCH ?"
+        possible = sum(idf.values())
         parameters: list[object] = []
         for term in chosen:
-            parameters += [CONTEXT_WEIGHT, _fts5_idf(total, spread[term]), idf[term], f'"{term}"']
-        # Materialised, because FTS5's bm25() cannot be moved out of its own SELECT.
+            share = idf[term] / possible
+            parameters += [share, f'body : "{term}"', CONTEXT_WEIGHT * share, f'context : "{term}" NOT body : "{term}"']
         rows = self._sql.execute(
-            f"WITH parts(num, score) AS MATERIALIZED ({' UNION ALL '.join([part] * len(chosen))})"
-            " SELECT b.id, sum(score) FROM parts JOIN blocks b USING(num) GROUP BY num ORDER BY 2 DESC, 1 LIMIT ?",
+            f"WITH held(num, share) AS ({' UNION ALL '.join([part] * 2 * len(chosen))}),"
+            " best AS (SELECT num, sum(share) AS coverage FROM held GROUP BY num ORDER BY 2 DESC, 1 LIMIT ?)"
+            " SELECT b.id, coverage FROM best JOIN blocks b USING(num) ORDER BY 2 DESC, 1",
             [*parameters, limit],
         )
-        possible = sum(idf.values())
-        return {block_id: score / possible for block_id, score in rows}
+        return dict(rows)
 
     def _document_counts(self, wanted: Sequence[str]) -> dict[str, int]:
         marks = ",".join("?" * len(wanted))
@@ -159,12 +157,6 @@ def stem(term: str) -> str:
 
 def _as_indexed(text: str) -> str:
     return " ".join(map(stem, terms(text)))
-
-
-def _fts5_idf(total: int, holding: int) -> float:
-    """The inverse document frequency that FTS5's bm25() works with."""
-    idf = math.log((total - holding + 0.5) / (holding + 0.5))
-    return idf if idf > 0 else 1e-6
 
 
 RULES = hashlib.sha256(_as_indexed(_PROBE).encode()).hexdigest()[:12]

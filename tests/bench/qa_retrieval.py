@@ -40,7 +40,7 @@ def corpus_of(rows: list[Row], encoder: CachedEncoder) -> Corpus:
     return Corpus(list(documents.values()), encoder)
 
 
-def run(mode: str, data: Path, out: Path, sets: set[str]) -> None:
+def run(data: Path, out: Path, sets: set[str]) -> None:
     """Writes one line a question: id, ranked document ids, the best relevance. Prints what the score script does not tell."""
     encoder = CachedEncoder(open_encoder("builtin"))
     by_set = load_questions(data, sets)

@@ -1,4 +1,4 @@
-"""Runs kbcite over question sets and writes what the score script reads; each mode is `run` of a module beside this one.
+"""Runs kbcite over question sets and writes what the score script reads; each mode is a function of a module beside this one.
 
     python -m tests.bench.qa_run MODE DATA OUT [SET ...]
 
@@ -25,7 +25,8 @@ def main(arguments: list[str]) -> None:
     if len(arguments) < 3 or arguments[0] not in MODES:
         raise SystemExit(f"usage: python -m tests.bench.qa_run {'|'.join(MODES)} DATA OUT [SET ...]")
     mode, data, out, *sets = arguments
-    import_module(MODES[mode]).run(mode, Path(data), Path(out), set(sets))
+    module, function = MODES[mode].split(":")
+    getattr(import_module(module), function)(Path(data), Path(out), set(sets))
 
 
 if __name__ == "__main__":
