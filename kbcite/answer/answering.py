@@ -43,6 +43,11 @@ from kbcite.records import (
 )
 
 
+WELL_SAID = 0.5
+"""A passage that says this share of the question itself is shown, however low the cosines: in a store of a few pages they
+say little."""
+
+
 @dataclass(frozen=True, slots=True)
 class AnswerOptions:
     max_sentences: int = 3
@@ -118,9 +123,9 @@ def answer(
     ranked = rank_passages(read, used, weigh)
     chosen = choose(read, ranked, used, weigh, options.max_sentences)
     sure = round(confidence(read, ranked, used), 4)
-    difference = find_difference(read, chosen[0], ranked, used, weigh) if chosen else None
+    difference = find_difference(read, ranked, used, weigh)
     if complete is None:
-        if sure < options.min_confidence:
+        if sure < options.min_confidence and ranked[0].coverage < WELL_SAID:
             return _refuse(frame, RefusalReason.BELOW_THRESHOLD, ("no passage answers it",), confidence=sure)
         if difference is not None:
             chosen = [difference.preferred, *(c for c in chosen if c not in (difference.preferred, difference.other))]

@@ -9,14 +9,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 from kbcite.answer.extractive import Candidate
 from kbcite.answer.figures import Figure, find_figures, is_in
-from kbcite.answer.questions import Kind, Question
+from kbcite.answer.questions import Question
 from kbcite.answer.slots import differing_runs
 from kbcite.answer.weights import Weigh, share, stems
 from kbcite.clock import from_text
 from kbcite.records import Place, RetrievedBlock, SourceType
+from kbcite.words import normalise
+
+GOOD_ENOUGH = 0.6
+"""Share of the best passage's score from which another passage speaks to the question."""
+SAME_SUBJECT = 0.6
+"""Share of the question's words that both passages must say before their figures are held against one another."""
+
+COPIES_AMONG = 6
+"""Blocks, best first, among which copies are looked for."""
+LONGEST_COPY = 2500
+"""Characters; laying longer blocks side by side takes too long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,19 +43,54 @@ class Difference:
 
 
 def find_difference(
-    question: Question, best: Candidate, ranked: Sequence[Candidate], blocks: Sequence[RetrievedBlock], weigh: Weigh
+    question: Question, ranked: Sequence[Candidate], blocks: Sequence[RetrievedBlock], weigh: Weigh
 ) -> Difference | None:
-    """The first passage, best first, that contradicts the best one; None where none does."""
-    for other in ranked[:40]:
-        if other.block == best.block or other.score < 0.6 * best.score:
+    """The first two good passages of different pages that contradict one another; None where none do."""
+    whole = [c for c in ranked if c.passage.kind != "list"]
+    if not whole:
+        return None
+    good = [c for c in whole[:24] if c.score >= GOOD_ENOUGH * whole[0].score]
+    for index, one in enumerate(good[:8]):
+        for other in good[index + 1 :]:
+            if not _same_page(one, other, blocks) and (values := _values(question, one, other, weigh)):
+                return _ordered(one, other, values, blocks)
+    return _between_copies(question, whole, blocks)
+
+
+def _between_copies(
+    question: Question, ranked: Sequence[Candidate], blocks: Sequence[RetrievedBlock]
+) -> Difference | None:
+    """Where two blocks are copies of one another but for one place, the passages that hold it."""
+    for first, second in combinations(range(min(len(blocks), COPIES_AMONG)), 2):
+        a, b = blocks[first].place, blocks[second].place
+        if a.url == b.url or len(a.text) > LONGEST_COPY or not 0.7 < len(a.text) / max(1, len(b.text)) < 1.4:
             continue
-        if values := _values(question, best, other, weigh):
-            first, second = blocks[best.block].place, blocks[other.block].place
-            order, reason = precedence(first, second)
-            if order >= 0:
-                return Difference(best, other, values, reason)
-            return Difference(other, best, (values[1], values[0]), reason)
+        runs = differing_runs(a.text, b.text)
+        if runs is None or _names_the_question(runs, question):
+            continue
+        holders = [
+            next((c for c in ranked if c.block == n and run in c.passage.text), None)
+            for n, run in zip((first, second), runs, strict=True)
+        ]
+        if holders[0] is not None and holders[1] is not None:
+            return _ordered(holders[0], holders[1], runs, blocks)
     return None
+
+
+def _same_page(one: Candidate, other: Candidate, blocks: Sequence[RetrievedBlock]) -> bool:
+    return blocks[one.block].place.url == blocks[other.block].place.url
+
+
+def _names_the_question(runs: tuple[str, str], question: Question) -> bool:
+    """True where the question itself names a value: it tells which of two things is spoken of, 2015 is not 2020."""
+    return any(normalise(run) in normalise(question.text) for run in runs)
+
+
+def _ordered(one: Candidate, other: Candidate, values: tuple[str, str], blocks: Sequence[RetrievedBlock]) -> Difference:
+    order, reason = precedence(blocks[one.block].place, blocks[other.block].place)
+    if order >= 0:
+        return Difference(one, other, values, reason)
+    return Difference(other, one, (values[1], values[0]), reason)
 
 
 def precedence(first: Place, second: Place) -> tuple[int, str]:
@@ -57,19 +104,29 @@ def precedence(first: Place, second: Place) -> tuple[int, str]:
     return 0, "rank"
 
 
-def _values(question: Question, best: Candidate, other: Candidate, weigh: Weigh) -> tuple[str, str] | None:
-    mine, theirs = best.passage.shown, other.passage.shown
+def _values(question: Question, one: Candidate, other: Candidate, weigh: Weigh) -> tuple[str, str] | None:
+    """What the two passages hold in the same place; None where they agree or speak of different things."""
+    mine, theirs = one.passage.shown, other.passage.shown
     if runs := differing_runs(mine, theirs):
-        return runs
-    if question.kind not in (Kind.QUANTITY, Kind.TIME, Kind.PRICE):
+        if _names_the_question(runs, question):
+            return None
+        return runs if any(c.isdigit() for c in runs[0]) or not question.asks_for_figure else None
+    if not question.asks_for_figure:
         return None
     subject = [term for term in stems(question.text) if weigh(term) > 0.2]
-    both = min(share(subject, frozenset(stems(text)), weigh) for text in (mine, theirs))
-    if both < 0.6:
+    if min(share(subject, frozenset(stems(text)), weigh) for text in (mine, theirs)) < SAME_SUBJECT:
         return None
-    asked = list(question.figures)
-    a, b = ([f for f in find_figures(text) if not is_in(f, asked)] for text in (mine, theirs))
-    return _only_differing(a, b)
+    a, b = find_figures(mine), find_figures(theirs)
+    asked = question.figures
+    if not all(is_in(figure, a) and is_in(figure, b) for figure in asked):
+        return None
+    years = [{f.year for f in found if f.year and not is_in(f, asked)} for found in (a, b)]
+    if not question.asks_for_date and years[0] != years[1]:
+        return None
+    wanted = [
+        [f for f in found if not is_in(f, asked) and (f.kind == "date") == question.asks_for_date] for found in (a, b)
+    ]
+    return _only_differing(*wanted)
 
 
 def _only_differing(a: list[Figure], b: list[Figure]) -> tuple[str, str] | None:

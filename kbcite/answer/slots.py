@@ -9,8 +9,10 @@ from difflib import SequenceMatcher
 from kbcite.answer.weights import is_stop, stem
 from kbcite.words import CJK, normalise
 
-ALIKE = 0.6
-"""Share of the shorter sentence's tokens that must stand in the same order for two sentences to be one statement."""
+ALIKE = 0.8
+"""Share of the words around the differing places that two sentences must have in common to be one statement."""
+MOSTLY = 0.5
+"""And of all their words."""
 _TOKEN = re.compile(f"[{CJK}]|\\d[\\d.,:]*\\d|[^\\W_{CJK}]+(?:[.\\-'’][^\\W_{CJK}]+)*|[%‰]")
 
 
@@ -31,19 +33,47 @@ def swapped_runs(claim: str, sentence: str, everything: frozenset[str]) -> list[
 
 
 def differing_runs(first: str, second: str) -> tuple[str, str] | None:
-    """What fills the one place in which two sentences that say the same otherwise differ; None where they do not."""
+    """What fills the one place in which two sentences that say the same otherwise differ; None where they do not.
+
+    Two or three such places are one statement told of another thing, and no difference about the first.
+    """
     a, b = _tokens(first), _tokens(second)
     words_a, words_b = [t for t, _, _ in a], [t for t, _, _ in b]
     if min(len(a), len(b)) < 4:
         return None
     same = sum(block.size for block in SequenceMatcher(None, words_a, words_b, autojunk=False).get_matching_blocks())
-    if same < ALIKE * max(len(a), len(b)):
+    runs = _joined(_replaced(words_a, words_b, 12))
+    around = max(len(a) - sum(a2 - a1 for a1, a2, _, _ in runs), len(b) - sum(b2 - b1 for _, _, b1, b2 in runs))
+    if same < ALIKE * around or same < MOSTLY * max(len(a), len(b)):
         return None
-    for a1, a2, b1, b2 in _replaced(words_a, words_b, 12):
+    places = []
+    for a1, a2, b1, b2 in runs:
         if all(map(is_stop, words_a[a1:a2])) or all(map(is_stop, words_b[b1:b2])):
             continue
-        return first[a[a1][1] : a[a2 - 1][2]], second[b[b1][1] : b[b2 - 1][2]]
-    return None
+        mine, theirs = first[a[a1][1] : a[a2 - 1][2]], second[b[b1][1] : b[b2 - 1][2]]
+        if _number(mine) is None or _number(mine) != _number(theirs):
+            places.append((mine, theirs))
+    if not places or len(set(places)) > 1:
+        return None
+    mine, theirs = places[0]
+    return places[0] if (_number(mine) is None) == (_number(theirs) is None) else None
+
+
+def _number(run: str) -> str | None:
+    """The digits of a run, so that `2,093,476` and `为2093476` are one; None where it has none."""
+    digits = re.sub(r"[^\d.]", "", normalise(run)).strip(".")
+    return (digits.rstrip("0").rstrip(".") if "." in digits else digits) or None
+
+
+def _joined(runs: Sequence[tuple[int, int, int, int]]) -> list[tuple[int, int, int, int]]:
+    """Runs with at most one shared token between them as one: two names may have a syllable in common."""
+    joined: list[tuple[int, int, int, int]] = []
+    for a1, a2, b1, b2 in runs:
+        if joined and a1 - joined[-1][1] <= 1 and b1 - joined[-1][3] <= 1:
+            joined[-1] = (joined[-1][0], a2, joined[-1][2], b2)
+        else:
+            joined.append((a1, a2, b1, b2))
+    return joined
 
 
 def _replaced(a: Sequence[str], b: Sequence[str], longest: int) -> list[tuple[int, int, int, int]]:
@@ -55,7 +85,7 @@ def _replaced(a: Sequence[str], b: Sequence[str], longest: int) -> list[tuple[in
         if tag != "replace" or a2 - a1 > longest or b2 - b1 > longest:
             continue
         before, after = _shared(a, b, a1, b1, -1), _shared(a, b, a2, b2, 1)
-        if before + after >= 2 and (before or not a1) and (after or a2 == len(a)):
+        if before + after >= 1 and (before or not a1) and (after or a2 == len(a)):
             found.append((a1, a2, b1, b2))
     return found
 
