@@ -42,7 +42,6 @@ from kbcite.records import (
     Verdict,
 )
 
-
 WELL_SAID = 0.5
 """A passage that says this share of the question itself is shown, however low the cosines: in a store of a few pages they
 say little."""
