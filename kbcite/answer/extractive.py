@@ -14,14 +14,14 @@ from dataclasses import dataclass
 
 from kbcite.answer.figures import Figure, find_figures, is_in
 from kbcite.answer.passages import Passage, split_passages
-from kbcite.answer.questions import Kind, Question, answers_kind
+from kbcite.answer.questions import Kind, Question, answers_kind, halves
 from kbcite.answer.weights import Weigh, idf_over, is_stop, share, stems
 from kbcite.records import RetrievedBlock, SourceType
 from kbcite.words import language_of
 
 NEIGHBOUR = 0.25
 PAGE = 0.25
-KIND_BONUS = 0.18
+KIND_BONUS = 0.26
 RANK_BONUS = 0.12
 FIGURE_PENALTY = 0.35
 LEANING = 0.4
@@ -97,14 +97,19 @@ def choose(
     wanted = _wanted(question)
     total = sum(weigh(term) for term in wanted) or 1.0
     best = ranked[0]
-    chosen.append(best)
+    for half in halves(question)[:limit] if limit > 1 else []:
+        # Each half has its own best passage; a passage that serves both stands for both.
+        own = rank_passages(half, blocks, weigh)[0]
+        if not any(_is_same(own, c) for c in chosen):
+            chosen.append(own)
+    chosen = chosen or [best]
     wide = question.is_joined or question.kind in (Kind.LIST, Kind.HOW, Kind.REASON)
     while len(chosen) < limit:
         said = frozenset().union(*(c.said for c in chosen))
         pages = {blocks[c.block].place.url for c in chosen}
         top, gain = None, 0.0
         for c in ranked[:60]:
-            if any(c.block == o.block and c.passage.start == o.passage.start for o in chosen) or _repeats(c, chosen):
+            if any(_is_same(c, o) for o in chosen) or _repeats(c, chosen):
                 continue
             added = sum(weigh(term) for term in c.said - said) / total
             value = c.score + 1.5 * added + (0.15 if blocks[c.block].place.url not in pages else 0.0)
@@ -175,6 +180,10 @@ def _figures_missed(asked: Sequence[Figure], own: list[Figure], around: list[Fig
 def _is_poor(passage: Passage, question: Question) -> bool:
     text = passage.shown.rstrip("”’\"')）]】 ")
     return text.endswith(("?", "？", ":", "：")) or len(text) < 4 or text.casefold() == question.text.casefold()
+
+
+def _is_same(one: Candidate, other: Candidate) -> bool:
+    return one.block == other.block and one.passage.start == other.passage.start
 
 
 def _repeats(candidate: Candidate, chosen: Sequence[Candidate]) -> bool:

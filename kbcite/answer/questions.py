@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from kbcite.answer.figures import Figure, find_figures
@@ -51,7 +51,10 @@ _KINDS: tuple[tuple[Kind, str], ...] = (
         r"|\bdefine\b"),
 )  # fmt: skip
 _KIND_PATTERNS = tuple((kind, re.compile(pattern, re.IGNORECASE)) for kind, pattern in _KINDS)
-_JOINED = re.compile(r"和|与|及|以及|、|分别|各|\band\b|\bboth\b|\brespectively\b|\bas well as\b", re.IGNORECASE)
+_JOINED = re.compile(
+    r"和|与|及|以及|、|分别|各|[，,].*(?:什么|多少|谁|哪|几)|\band\b|\bboth\b|\brespectively\b|\bas well as\b",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +79,25 @@ class Question:
 def read_question(text: str) -> Question:
     kind = next((kind for kind, pattern in _KIND_PATTERNS if pattern.search(text)), Kind.OTHER)
     return Question(text, language_of(text), kind, tuple(find_figures(text)), bool(_JOINED.search(text)))
+
+
+_CONJUNCTS = re.compile(
+    r"(?P<before>[\u4e00-\u9fff]{2}|[A-Za-z0-9.]+)\s*(?:(?:以及|和|与|及|、)\s*|\s+and\s+|[，,]\s*)(?P<after>[\u4e00-\u9fff]{2}|[A-Za-z0-9.]+)"
+)
+
+
+def halves(question: Question) -> list[Question]:
+    """A question for two things as one question for each: the words right after the joint are left out, then those before it.
+
+    `上海和北京的面积` becomes `上海的面积` and `北京的面积`, near enough for the words that a passage should say.
+    """
+    match = _CONJUNCTS.search(question.text) if question.is_joined else None
+    if match is None:
+        return []
+    text = question.text
+    first = text[: match.end("before")] + " " + text[match.end("after") :]
+    second = text[: match.start("before")] + " " + text[match.start("after") :]
+    return [replace(question, text=half, figures=tuple(find_figures(half))) for half in (first, second)]
 
 
 _SURNAME = (
