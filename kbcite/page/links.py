@@ -14,6 +14,7 @@ from html.entities import html5
 from kbcite.urls import MAX_URL_LENGTH, resolve
 
 MAX_LINKS = 10_000
+FEED_TYPES = ("application/rss+xml", "application/atom+xml")
 _AGENTS = ("robots", "kbcite")
 
 _START = re.compile(
@@ -82,7 +83,8 @@ def read_links(text: str, url: str, encoding: str = "utf-8") -> PageLinks:
                 relations = attributes.get("rel", "").lower().split()
                 if "canonical" in relations:
                     canonical = canonical or attributes.get("href")
-                if "next" in relations:
+                is_feed = "alternate" in relations and attributes.get("type", "").strip().lower() in FEED_TYPES
+                if "next" in relations or is_feed:
                     hrefs[attributes.get("href", "")] = None
             elif attributes.get("name", "").lower() in _AGENTS:
                 directives.update(re.split(r"[\s,]+", attributes.get("content", "").lower()))

@@ -15,15 +15,17 @@ from dataclasses import dataclass
 from kbcite.clock import Clock, from_text, system_clock
 from kbcite.errors import NotFound, UsageError
 from kbcite.page.encoding import decode
+from kbcite.page.feeds import LIST_TYPES, read_list
 from kbcite.page.interstitial import recognise
 from kbcite.page.links import read_links
-from kbcite.records import Evidence, FetchedPage, FetchFailure, PageState, Skipped, Stage
+from kbcite.records import Evidence, FetchedPage, FetchFailure, PageState, RobotsCopy, Skipped, Stage
 from kbcite.settings import CrawlSettings, RecheckSettings, SourceSettings
 from kbcite.store.archive import Archive
 from kbcite.store.database import Database
 from kbcite.store.frontier import FrontierRow, NewUrl, UrlState
 from kbcite.store.pages import PageRow
 from kbcite.urls import host_of, resolve, url_key
+from kbcite.web.fetch import HTML_TYPES
 from kbcite.web.frontier import is_trouble
 from kbcite.web.link_filter import LinkFilter
 from kbcite.web.liveness import (
@@ -36,7 +38,7 @@ from kbcite.web.liveness import (
     trouble_detail,
     wants_full_fetch,
 )
-from kbcite.web.robots import header_tags
+from kbcite.web.robots import Robots, header_tags
 from kbcite.web.scope import Scope
 from kbcite.web.visitor import HOST_CLOSED, INTERRUPTED, NOT_FETCHED, Done, Fetch, Job, Visitor, VisitPool
 
@@ -127,7 +129,8 @@ class _Run:
         self._recheck = recheck
         self._clock = clock
         self._scope = Scope(sources)
-        self._visitor = Visitor(fetch, self._scope, settings, database.frontier.robots(), clock)
+        robots = database.frontier.robots()
+        self._visitor = Visitor(fetch, self._scope, settings, robots, clock, (*HTML_TYPES, *LIST_TYPES))
         self._pool: VisitPool[FrontierRow] = VisitPool(self._visitor, settings.threads, settings.retries)
         self._filter = LinkFilter(self._scope, from_text(clock()).year)
         self._sources = {source.url: source for source in sources}
@@ -294,7 +297,7 @@ class _Run:
         digests: dict[int, str] = {}
         with self._archive.transaction():
             for n, done in enumerate(pending):
-                if isinstance(done.result, FetchedPage) and _is_full(done.result):
+                if isinstance(done.result, FetchedPage) and _is_full(done.result) and not _is_xml(done.result):
                     digests[n] = self._archive.put(done.result.body, host_of(done.result.final_url))
         events: list[CrawlEvent] = []
         with self._database.transaction():
@@ -305,6 +308,7 @@ class _Run:
                     events.append(event)
             for copy in self._visitor.new_robots():
                 self._frontier.save_robots(copy)
+                self._add_sitemaps(copy)
         return events
 
     def _settle(self, done: Done[FrontierRow], digest: str | None) -> CrawlEvent | None:
@@ -316,6 +320,8 @@ class _Run:
         if isinstance(result, FetchFailure) and result.reason in NOT_FETCHED:
             return self._skip(row, result.reason, result.detail)
         if isinstance(result, FetchedPage):
+            if _is_full(result) and _is_xml(result):
+                return self._settle_list(row, result)
             if digest is not None:
                 return self._settle_page(row, result, digest)
             if result.status == 304 and (page := self._pages.get(row.url, row.url_key)) is not None:
@@ -338,6 +344,25 @@ class _Run:
         if not (source.obey_robots and (links.is_nofollow or "nofollow" in tags)):
             self._add_links(row, links.links, row.depth + 1)
         return self._keep(row, result, digest, links.canonical)
+
+    def _settle_list(self, row: FrontierRow, result: FetchedPage) -> Skipped:
+        """Queue what a sitemap or a feed lists."""
+        links = read_list(result.body, result.final_url)
+        if links is None:
+            return self._skip(row, "content_type", f"{result.header('content-type')}, neither sitemap nor feed")
+        self._add_links(row, links, row.depth + 1)
+        return self._skip(row, "list", f"a sitemap or feed of {len(links)} links, followed")
+
+    def _add_sitemaps(self, copy: RobotsCopy) -> None:
+        """Queue the sitemaps that a robots.txt names, where a source covers them."""
+        found = []
+        for url in Robots(copy).sitemaps:
+            link = resolve(copy.host, url)
+            source = self._scope.source_of(link) if link else None
+            if link is not None and source is not None:
+                found.append(NewUrl(url_key(link), link, source.url, host_of(link), 0, f"{copy.host}/robots.txt"))
+                self._hosts.setdefault(source.url, set()).add(host_of(link))
+        self._frontier.add(found, self._clock())
 
     def _keep(self, row: FrontierRow, result: FetchedPage, digest: str, canonical: str | None) -> Crawled:
         """Record a page under its final URL, with its other addresses."""
@@ -489,6 +514,10 @@ class _Run:
         reason, _, detail = refusal.partition(": ")
         self._left_out[source, reason] += 1
         self._frontier.settle(key, UrlState.SKIPPED, now, reason, detail)
+
+
+def _is_xml(page: FetchedPage) -> bool:
+    return (page.header("content-type") or "").partition(";")[0].strip().lower() in LIST_TYPES
 
 
 def _is_full(page: FetchedPage) -> bool:

@@ -28,7 +28,7 @@ _YEAR = re.compile(r"(\d{4})(?!\d{5})")
 _PASSING = re.compile(r"<[^>]*>|\s+|\b\d{1,2}:\d\d(?::\d\d)?\b|\b[0-9a-f-]{16,}\b")
 _FIGURES = re.compile(r"\d+")
 _ASSET = re.compile(
-    r"\.(?:jpe?g|png|gif|webp|svg|ico|bmp|tiff?|xml|rss|atom|woff2?|ttf|eot|mp[34]|m4[av]|avi|mov|wmv|flv|webm|ogg"
+    r"\.(?:jpe?g|png|gif|webp|svg|ico|bmp|tiff?|woff2?|ttf|eot|mp[34]|m4[av]|avi|mov|wmv|flv|webm|ogg"
     r"|wav|zip|rar|7z|gz|tgz|bz2|xz|tar|exe|msi|dmg|apk|iso|deb|rpm|jar|pdf|docx?|xlsx?|pptx?|csv|bin)",
     re.IGNORECASE,
 )
@@ -50,7 +50,8 @@ def trap_of(url: str, year: int) -> str | None:
     for segment in set(segments) if len(segments) > MAX_SEGMENT_REPEATS else ():
         if segments.count(segment) > MAX_SEGMENT_REPEATS:
             return f"repeated_segment: {segment!r} {segments.count(segment)} times"
-    if segments and (dot := segments[-1].rfind(".")) > 0 and _ASSET.fullmatch(segments[-1], dot):
+    is_list = bool(segments) and segments[-1].endswith(".xml.gz")
+    if segments and not is_list and (dot := segments[-1].rfind(".")) > 0 and _ASSET.fullmatch(segments[-1], dot):
         return f"not_a_page: {segments[-1][dot:]}"
     return _far_date(segments, parts.query, year)
 

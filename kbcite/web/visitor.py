@@ -53,17 +53,24 @@ class Fetch(Protocol):
 class Visitor:
     """Makes visits; safe to use from several threads.
 
-    robots: the copies known so far, by host.
+    robots: the copies known so far, by host. types: the content types whose bodies are wanted.
     """
 
     def __init__(
-        self, fetch: Fetch, scope: Scope, settings: CrawlSettings, robots: dict[str, RobotsCopy], clock: Clock
+        self,
+        fetch: Fetch,
+        scope: Scope,
+        settings: CrawlSettings,
+        robots: dict[str, RobotsCopy],
+        clock: Clock,
+        types: tuple[str, ...] = HTML_TYPES,
     ) -> None:
         self.stopping = threading.Event()
         self._fetch = fetch
         self._scope = scope
         self._settings = settings
         self._clock = clock
+        self._types = types
         self._copies = dict(robots)
         self._robots: dict[str, Robots] = {}
         self._new_copies: queue.SimpleQueue[RobotsCopy] = queue.SimpleQueue()
@@ -80,7 +87,7 @@ class Visitor:
             took, has_turn = has_turn, False
             return self._refusal(hop, took)
 
-        return self._fetch(url, is_allowed=is_allowed, etag=etag, last_modified=last_modified, types=HTML_TYPES)
+        return self._fetch(url, is_allowed=is_allowed, etag=etag, last_modified=last_modified, types=self._types)
 
     def prepare(self, url: str) -> bool:
         """Fetch the robots.txt of a URL's host if it must be; True if that took the host's turn."""

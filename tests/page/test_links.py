@@ -24,6 +24,7 @@ def links(html: str, encoding: str = "utf-8") -> tuple[str, ...]:
         ('<map><area href="/m"></map>', "https://example.com/m"),
         ('<frameset><frame src="menu.htm">', "https://example.com/docs/menu.htm"),
         ('<link rel="next" href="?page=2">', "https://example.com/docs/page.html?page=2"),
+        ('<link rel="alternate" type="application/rss+xml" href="/rss">', "https://example.com/rss"),
         ('<a href="/a?x=1&amp;y=2">', "https://example.com/a?x=1&y=2"),
         ('<a href="/a?x=1&y=2">', "https://example.com/a?x=1&y=2"),
         ('<a href="/a?x=1&copy=2&reg=3&lang=4">', "https://example.com/a?x=1&copy=2&reg=3&lang=4"),

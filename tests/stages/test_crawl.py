@@ -1,5 +1,6 @@
 """Crawls of real sites on loopback into a real store."""
 
+import gzip
 import itertools
 import random
 import signal
@@ -196,6 +197,36 @@ def test_a_meta_refresh_is_followed_and_its_page_not_kept(site: Site, store: Sto
     events = store.crawl(source_of(site, depth=0))
     assert crawled(events, site) == {"/real": "new"}
     assert reasons(events, site) == {"/": "meta_refresh"}
+
+
+XML = (("Content-Type", "text/xml"),)
+
+
+def test_sitemaps_named_by_robots_txt_are_read_index_and_gzip_included(site: Site, store: Store) -> None:
+    index = f"<sitemapindex><sitemap><loc>{site.url}/s1.xml.gz</loc></sitemap></sitemapindex>"
+    urls = f"<urlset><url><loc>{site.url}/a</loc></url><url><loc>http://example.com/x</loc></url></urlset>"
+    site.pages |= {
+        "/robots.txt": f"Sitemap: {site.url}/sitemap.xml\nUser-agent: *\nDisallow: /private",
+        "/sitemap.xml": Reply(index.encode(), headers=XML),
+        "/s1.xml.gz": Reply(gzip.compress(urls.encode()), headers=(("Content-Type", "application/gzip"),)),
+        "/": html(),
+        "/a": html(),
+    }
+    events = store.crawl(source_of(site))
+    assert crawled(events, site) == {"/": "new", "/a": "new"}
+    assert reasons(events, site) == {"/sitemap.xml": "list", "/s1.xml.gz": "list"}
+
+
+def test_a_feed_is_read_and_other_xml_is_not(site: Site, store: Store) -> None:
+    site.pages |= {
+        "/": html("/x.xml", head='<link rel="alternate" type="application/rss+xml" href="/rss">'),
+        "/rss": Reply(b"<rss><channel><item><link>/post</link></item></channel></rss>", headers=XML),
+        "/x.xml": Reply(b"<catalogue/>", headers=XML),
+        "/post": html(),
+    }
+    events = store.crawl(source_of(site))
+    assert crawled(events, site) == {"/": "new", "/post": "new"}
+    assert reasons(events, site) == {"/rss": "list", "/x.xml": "content_type"}
 
 
 def test_nofollow_pages_are_kept_without_their_links(site: Site, store: Store) -> None:
