@@ -24,6 +24,8 @@ FULL_FETCH_EVERY = 10
 """Every so many answers “not modified” the page is fetched in full: servers exist whose ETag never changes."""
 FULL_FETCH_AFTER_S = 30 * DAY_S
 CHECK_MISSING_AFTER_S = DAY_S
+PRIOR_SIGMA = 2.0
+"""Width of the prior of a page's rate of change: e^2 to either side is one sigma."""
 PERMANENT = frozenset({301, 308})
 
 
@@ -92,22 +94,42 @@ def next_visit(now: str, evidence: Evidence, history: Sequence[tuple[str, bool]]
 
 
 def interval_s(history: Sequence[tuple[str, bool]], base_s: float) -> float:
-    """Seconds between visits that fit how often the page was seen to change.
+    """Seconds between visits that fit how often the page was seen to change: about one visit a change.
 
-    The rate is the estimate of Cho and Garcia-Molina for changes that are only seen at visits, (changes + 0.5) over
-    (visits without one + 0.5), as -log of that ratio, with the settings' interval as one earlier visit of each kind. The page is then
-    seen about once a change, within a day and thirty days, and never more than four times off the settings' interval at a step.
+    Between a day and thirty days, and the settings' interval for a page of which nothing is known.
     """
-    if len(history) < 3:
-        return base_s
-    recent = history[-20:]
-    spans = [max(1, seconds_between(a, b)) for (a, _), (b, _) in pairwise(recent)]
-    changes = sum(changed for _, changed in recent[1:])
-    visits = len(spans)
-    mean_span = sum(spans) / visits
-    rate = -math.log((visits - changes + 0.5) / (visits + 1.0)) / mean_span
-    wanted = 1.0 / rate
-    return min(MAX_INTERVAL_S, max(MIN_INTERVAL_S, min(4 * base_s, max(base_s / 7, wanted))))
+    rate = change_rate(history, 1.0 / base_s)
+    return min(MAX_INTERVAL_S, max(MIN_INTERVAL_S, 1.0 / rate))
+
+
+def change_rate(history: Sequence[tuple[str, bool]], prior_rate: float) -> float:
+    """Changes a second: the likeliest rate of a Poisson process that is only seen at visits (Cho and Garcia-Molina, 2003).
+
+    A visit that found a change after t seconds has the chance 1 - exp(-rate t), one that found none exp(-rate t). The prior
+    is log-normal around `prior_rate` and wide, so that visits in quick succession, which tell little, change little.
+    """
+    changed: list[float] = []
+    unchanged = 0.0
+    for (before, _), (at, is_changed) in pairwise(history):
+        span = float(max(1, seconds_between(before, at)))
+        if is_changed:
+            changed.append(span)
+        else:
+            unchanged += span
+    low, high = math.log(prior_rate) - 12.0, math.log(prior_rate) + 12.0
+    # The derivative of the log-likelihood by the rate's logarithm falls steadily, so halving finds its zero.
+    for _ in range(40):
+        middle = (low + high) / 2
+        rate = math.exp(middle)
+        slope = sum(_seen_change(rate * span) for span in changed) - rate * unchanged
+        slope -= (middle - math.log(prior_rate)) / PRIOR_SIGMA**2
+        low, high = (middle, high) if slope > 0 else (low, middle)
+    return math.exp((low + high) / 2)
+
+
+def _seen_change(expected: float) -> float:
+    """x / (e^x - 1), without overflow."""
+    return expected / math.expm1(expected) if expected < 500.0 else 0.0
 
 
 def trouble_detail(result: FetchedPage | FetchFailure) -> str:

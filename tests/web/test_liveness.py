@@ -1,10 +1,16 @@
+import math
+import random
+from datetime import timedelta
+
 import pytest
 
+from kbcite.clock import from_text, to_text
 from kbcite.records import Evidence, FetchedPage, FetchFailure, PageState
 from kbcite.settings import RecheckSettings
 from kbcite.web.liveness import (
     after_failure,
     after_missing,
+    change_rate,
     is_missing,
     is_sent_home,
     moved_to,
@@ -104,6 +110,22 @@ def days_until(evidence: Evidence, history: list[tuple[str, bool]]) -> float:
 
 def test_a_new_page_is_seen_again_after_the_settings_interval() -> None:
     assert days_until(ALIVE, []) == 7
+
+
+@pytest.mark.parametrize("per_day", [0.03, 0.2, 1.0])
+def test_the_rate_of_a_simulated_page_is_found(per_day: float) -> None:
+    chance = random.Random(5)
+    moment, history = from_text(DAYS[0]), [(DAYS[0], True)]
+    for _ in range(200):
+        days = chance.choice([1, 2, 7])
+        moment += timedelta(days=days)
+        history.append((to_text(moment), chance.random() < 1 - math.exp(-per_day * days)))
+    assert change_rate(history, 1 / (7 * 86_400)) * 86_400 == pytest.approx(per_day, rel=0.3)
+
+
+def test_visits_in_quick_succession_tell_little() -> None:
+    quick = [(f"2026-11-30T12:{minute:02}:00Z", False) for minute in range(20)]
+    assert 6 <= days_until(ALIVE, quick) <= 8
 
 
 def test_a_page_that_changes_daily_is_visited_daily() -> None:
