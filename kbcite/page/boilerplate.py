@@ -21,12 +21,19 @@ from kbcite.page.regions import (
 
 _CUT_TAGS = frozenset("aside footer form menu address".split())
 _PROTECTED_TAGS = frozenset("pre table tbody tr td blockquote h1 h2 h3 h4 p".split())
-_ARTICLE_CHARS = 250
+_ARTICLE_CHARS = 400
 _MANY_CLASSES = 4
 _NOISE = re.compile(
-    r"^\W*(?:相关阅读|推荐阅读|热门文章|延伸阅读|相关文章|相关新闻|相关推荐|猜你喜欢|广告|热门推荐|为你推荐|相关链接|精彩推荐|上一篇|下一篇|"
-    r"related (?:articles?|posts?|stories|reading|links|topics|content)|recommended|you (?:may|might) also (?:like|enjoy)|more (?:from|on|in|stories)\b|"
-    r"read (?:more|next)|popular (?:posts|articles)|most (?:read|popular)|trending|advertisement|sponsored|share this|see also$)",
+    r"\W*(?:相关(?:阅读|文章|新闻|推荐|链接|报道|内容|专题|话题)|(?:推荐|延伸|扩展|猜你想|热门|精彩)(?:阅读|文章|推荐|评论|新闻|标签)|猜你喜欢|为[你您]推荐|"
+    r"广告|上一篇|下一篇|编辑推荐|网友评论|大家都在看|其他人也在看|扫一扫|分享到|责任编辑|责编|"
+    r"(?:related|recommended|popular|similar|more|latest|recent) (?:articles?|posts?|stories|reading|links|topics|content|news|products)\b|"
+    r"(?:recommended|trending|advertisement|sponsored|share this|see also|also read|read also|read next|read more|you (?:may|might) also|"
+    r"more (?:from|on|in)|most (?:read|popular|viewed)|don'?t miss|sign up|subscribe|follow us)\b)",
+    re.IGNORECASE,
+)
+_STATEMENT = re.compile(
+    r"\W*(?:版权声明|免责声明|著作权声明|特别声明|平台声明|郑重声明|反侵权公告|声明[:：]|版权所有|未经(?:授权|许可|书面)|copyright\b|©|all rights reserved|"
+    r"disclaimer\b)",
     re.IGNORECASE,
 )
 
@@ -40,9 +47,7 @@ def cut_named(page: Page, is_forum: bool) -> None:
     named = [region for region in page.named if region.tag not in _PROTECTED_TAGS]
     for words, most in ((CONSENT_WORDS, 0.97), (FURNITURE_WORDS, 0.6), (_CUT_TAGS | SIDE_WORDS, 0.3)):
         carriers = [
-            (region, found)
-            for region in named
-            if not region.cut and (found := words & (region.names | {region.tag}))
+            (region, found) for region in named if not region.cut and (found := words & (region.names | {region.tag}))
         ]
         trusted = _trusted(carriers, most * page.body.weight)
         for region, found in carriers:
@@ -124,6 +129,8 @@ def _looks_like(region: Region, unit: float, index_chars: float) -> str:
         and _NOISE.match(region.text)
     ):
         return "noise words"
+    if region.chars < 600 * unit and region.tag in ("div", "section", "p") and _STATEMENT.match(region.text):
+        return "statement"
     return ""
 
 

@@ -47,9 +47,10 @@ def code_table(table: etree._Element) -> list[etree._Element] | None:
         return None
     last = [row[-1] for row in rows]
     if len(rows) == 1:
-        blocks = [block for block in rows[0][-1].iter("pre", "code") if block.getparent().tag != "pre"]
-        if len(rows[0]) < 2 or not blocks:
+        code = rows[0][-1]
+        if len(rows[0]) < 2 or next(code.iter("pre", "code"), None) is None:
             return None
+        blocks = list(code.iter("pre")) or [code]
         return blocks if all(_is_numbers(cell) for cell in rows[0][:-1]) else None
     classes = " ".join(filter(None, (table.get("class"), *(cell.get("class") for cell in last))))
     inside_pre = next(table.iterancestors("pre"), None) is not None

@@ -51,8 +51,8 @@ _ASKS_FOR_JAVASCRIPT = re.compile(
 _MOUNT_POINTS = frozenset("root app main react-root __next __nuxt __layout app-root q-app application".split())
 _LEAVES = frozenset("p li pre ul ol table blockquote dl".split())
 _MOST = 0.75
-_BODY_FACTOR = 3.0
-_TWIN_PROSE = 20
+_BODY_FACTOR = 5.0
+_TWIN_PROSE = 60
 _LEAD_PROSE = 80
 _CUT_TEXT_CHARS = 200
 

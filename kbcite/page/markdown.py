@@ -29,6 +29,7 @@ UNREADABLE = frozenset(
 )
 _STRUCTURE = re.compile(r"#{1,6} |>|```|~~~|\|")
 _FILE_NAME = re.compile(r"^\S+\.(?:jpe?g|png|gif|webp|svg|bmp)$|^[\W\d_]*$", re.IGNORECASE)
+_NOT_IN_ALT = frozenset("[]<>")
 _TEX_IN_ALT = re.compile(r"^\{\\(?:display|text)style (.*)\}$", re.DOTALL)
 _PERMALINKS = frozenset(("#", "¶", "§", "🔗", "\uf0c1"))
 """What documentation puts behind its headings as a link to them."""
@@ -371,7 +372,7 @@ class _Writer:
             self._formula(tex[1])
         elif "math" in element.get("class", ""):
             self._formula(alt)
-        elif not _FILE_NAME.match(alt) and "[" not in alt and "]" not in alt:
+        elif not _FILE_NAME.match(alt) and _NOT_IN_ALT.isdisjoint(alt):
             self._mark("![")
             self._piece(alt, element.get("alt", "").strip(), is_attribute=True)
             self._put("]()")

@@ -31,18 +31,19 @@ COMMENT_WORDS = frozenset(
     "comment comments commentlist commentary disqus reply replies respond discussion discussions pinglun".split()
 )
 FURNITURE_WORDS = frozenset(
-    "ads advertisement adsense breadcrumb breadcrumbs colophon copyright crumb crumbs foot footer "
-    "login masthead menu menus modal nav navbar navigation newsletter pager pagination popup qrcode "
-    "signup sitemap submenu subnav subscribe subscription topbar".split()
+    "ads adsense advertisement breadcrumb breadcrumbs colophon copyright crumb crumbs foot footer login masthead "
+    "menu menus modal nav navbar navigation newsletter pager pagination popup qrcode recommend recommendation "
+    "recommendations recommended related sidebar signup sitemap submenu subnav subscribe subscription topbar "
+    "trending tuijian xiangguan".split()
 )
 """Words that name what is around the text on every site."""
 SIDE_WORDS = frozenset(
-    "ad advert advertising affiliate aside author authors avatar banner bio branding byline categories commentform controls credits "
-    "dialog disclaimer drawer dropdown flyout follow honeypot hot label latest legal links logo marketing mega meta metadata "
-    "most noprint overlay pop popover popular prev previous print privacy promo rank ranking reactions recent recommend "
-    "recommendation recommendations recommended related relate rss search share sharedaddy sharing sidebar side signature similar "
-    "social sponsor sponsored tag tagcloud tags teaser textwidget thumbs toc toolbar toolbox tooltip trending tuijian vcard "
-    "widget widgets xiangguan".split()
+    "ad advert advertising affiliate aside author authors avatar banner bio branding byline categories "
+    "commentform controls credits dialog disclaimer drawer dropdown flyout follow gallery honeypot hot label "
+    "latest legal links logo marketing mega meta metadata most noprint overlay pop popover popular prev previous "
+    "print privacy promo rank ranking reactions recent relate rss search share sharedaddy sharing side signature "
+    "similar slideshow social sponsor sponsored tag tagcloud tags teaser textwidget thumbs toc toolbar toolbox "
+    "tooltip vcard widget widgets".split()
 )
 """Words that mostly name what stands beside the text, but that some sites give to the text."""
 CONSENT_WORDS = frozenset("cookie cookies consent gdpr onetrust".split())
@@ -52,7 +53,7 @@ NO_HINTS = (False, NO_WORDS)
 NAMING_TAGS = frozenset("aside footer form menu address header".split())
 
 
-TEASER = 0.4
+TEASER = 0.25
 """What text behind a heading that is a link weighs: it announces another page."""
 
 
