@@ -27,7 +27,7 @@ import numpy.typing as npt
 
 from kbcite.errors import StoreError, UsageError
 from kbcite.retrieval import e5_weights
-from kbcite.retrieval.encoder import Vectors, clean_text, to_unit_length
+from kbcite.retrieval.vectors import Vectors, clean_text, to_unit_length
 
 DIM = 384
 WINDOW = 512
@@ -151,7 +151,7 @@ def engine_folder(cache: Path) -> Path:
             _put_in_place(fresh, folder)
     except OSError as error:
         raise StoreError(
-            f"cannot write the encoder's files to {cache}: {error.strerror}; set KBCITE_CACHE to a folder with 100 MB of room"
+            f"cannot write the encoder's files to {cache}: {error.strerror or error}; set KBCITE_CACHE to a folder with 100 MB of room"
         ) from error
     return folder
 

@@ -17,7 +17,7 @@ from importlib.resources import files
 import numpy as np
 import numpy.typing as npt
 
-from kbcite.retrieval.encoder import Vectors, to_unit_length
+from kbcite.retrieval.vectors import Vectors, to_unit_length
 
 PRIOR_BLOCKS = 50
 """The constant mean counts as that many blocks."""

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from kbcite.errors import ProviderError, UsageError
-from kbcite.retrieval.encoder import Vectors, clean_text, to_unit_length
+from kbcite.retrieval.vectors import Vectors, clean_text, to_unit_length
 
 # DashScope takes no more than 10 texts a call; the others gain little from more.
 BATCH_SIZE = 10

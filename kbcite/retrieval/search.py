@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from kbcite.records import Block, Place, Retrieval, RetrievedBlock
-from kbcite.retrieval.encoder import Encoder, Vectors
+from kbcite.retrieval.encoder import Encoder
 from kbcite.retrieval.ranking import BELOW_THRESHOLD, Candidate, RankingOptions, fuse, rank
+from kbcite.retrieval.vectors import Vectors
 from kbcite.words import language_of
 
 NEAREST = 100

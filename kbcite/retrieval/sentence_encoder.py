@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from kbcite.errors import UsageError
-from kbcite.retrieval.encoder import Vectors, clean_text, to_unit_length
+from kbcite.retrieval.vectors import Vectors, clean_text, to_unit_length
 
 # Twice as fast as 64 for paragraphs on two cores, because less is padding.
 BATCH_SIZE = 4

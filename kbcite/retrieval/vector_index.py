@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from kbcite.errors import ModelMismatch, NotFound, StoreError
 from kbcite.retrieval.centring import Centroids, centre, centroids_of, prior_centroids
-from kbcite.retrieval.encoder import Vectors
+from kbcite.retrieval.vectors import Vectors
 
 FORMAT = 1
 METADATA_NAME = "index.json"
@@ -122,7 +122,7 @@ class VectorIndex:
                     old.unlink(missing_ok=True)
         except OSError as error:
             raise StoreError(
-                f"cannot write the vector index to {folder}: {error.strerror}; free space there"
+                f"cannot write the vector index to {folder}: {error.strerror or error}; free space there"
             ) from error
 
     @classmethod
@@ -135,7 +135,7 @@ class VectorIndex:
         try:
             data = path.read_bytes()
         except OSError as error:
-            raise StoreError(f"cannot read {path}: {error.strerror}; {REBUILD}") from error
+            raise StoreError(f"cannot read {path}: {error.strerror or error}; {REBUILD}") from error
         if hashlib.sha256(data).hexdigest() != metadata["sha256"]:
             raise StoreError(f"{path} is damaged: its checksum is not the one in {METADATA_NAME}; {REBUILD}")
         index = faiss.deserialize_index(np.frombuffer(data, np.uint8))

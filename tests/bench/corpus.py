@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import sqlite3
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -13,10 +13,11 @@ import numpy as np
 
 from kbcite.block_id import block_id
 from kbcite.records import Block, PageState, Place, SourceType
-from kbcite.retrieval.encoder import Encoder, Vectors
+from kbcite.retrieval.encoder import Encoder
 from kbcite.retrieval.ranking import RankingOptions
 from kbcite.retrieval.search import Found, retrieve
 from kbcite.retrieval.vector_index import VectorIndex
+from kbcite.retrieval.vectors import Vectors
 from kbcite.store.migrations import migrate
 from kbcite.store.word_index import WordIndex
 from kbcite.words import count_words, language_of
@@ -51,7 +52,7 @@ class CachedEncoder:
     def encode_passages(self, texts: list[str]) -> Vectors:
         return self._through(texts, "p", self._encoder.encode_passages)
 
-    def _through(self, texts: list[str], kind: str, encode) -> Vectors:  # type: ignore[no-untyped-def]
+    def _through(self, texts: list[str], kind: str, encode: Callable[[list[str]], Vectors]) -> Vectors:
         keys = [hashlib.sha256(f"{kind}{text}".encode()).digest() for text in texts]
         known = {key for key in keys if self._get(key) is not None}
         new = list({key: text for key, text in zip(keys, texts, strict=True) if key not in known}.items())

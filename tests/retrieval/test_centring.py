@@ -4,7 +4,7 @@ import numpy as np
 
 from kbcite.retrieval.builtin_encoder import BuiltinEncoder
 from kbcite.retrieval.centring import PRIOR_BLOCKS, centre, centroids_of, prior_centroids
-from kbcite.retrieval.encoder import to_unit_length
+from kbcite.retrieval.vectors import to_unit_length
 
 
 def random_vectors(count: int, shift: float) -> np.ndarray:

@@ -8,7 +8,8 @@ import pytest
 
 from kbcite.errors import ModelMismatch, UsageError
 from kbcite.retrieval.builtin_encoder import BuiltinEncoder
-from kbcite.retrieval.encoder import check_fingerprint, clean_text, open_encoder, to_unit_length
+from kbcite.retrieval.encoder import check_fingerprint, open_encoder
+from kbcite.retrieval.vectors import clean_text, to_unit_length
 
 
 @pytest.mark.parametrize("name", ["", "bert", "st:", "litellm:gpt", "st"])

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 import pytest
@@ -52,10 +52,8 @@ def words(tmp_path: Path):
 
 @pytest.fixture
 def ask(builtin: BuiltinEncoder, index: VectorIndex, words: WordIndex):
-    def asked(question: str, **arguments: object) -> Found:
-        options = RankingOptions(**{name: value for name, value in arguments.items() if name != "allowed"})  # type: ignore[arg-type]
-        allowed = arguments.get("allowed")
-        return retrieve(question, builtin, index, words.search, load, options, allowed)  # type: ignore[arg-type]
+    def asked(question: str, top_k: int = 5, allowed: Collection[str] | None = None) -> Found:
+        return retrieve(question, builtin, index, words.search, load, RankingOptions(top_k=top_k), allowed)
 
     return asked
 

@@ -8,8 +8,8 @@ import pytest
 
 from kbcite.errors import ModelMismatch, NotFound, StoreError
 from kbcite.retrieval import vector_index
-from kbcite.retrieval.encoder import to_unit_length
 from kbcite.retrieval.vector_index import VectorIndex, ids_digest, read_metadata, vector_id
+from kbcite.retrieval.vectors import to_unit_length
 
 IDS = [f"b{i}" for i in range(120)]
 LANGUAGES = ["zh" if i % 3 else "en" for i in range(120)]

@@ -66,7 +66,7 @@ def test_a_block_is_found_by_its_words(words: WordIndex, question: str, block: s
     assert next(iter(words.search(question))) == block
 
 
-@pytest.mark.parametrize("question", ["", "  ", "?!", '"', "xyzzy"])
+@pytest.mark.parametrize("question", ["", "  ", "?!", '"', "xyzzy", "\0", "\ud800"])
 def test_nothing_is_found_for_a_question_without_known_words(words: WordIndex, question: str) -> None:
     assert words.search(question) == {}
 
