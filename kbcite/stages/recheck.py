@@ -143,7 +143,7 @@ class _Run:
         resolved = resolve(url, url)
         page = self._pages.get(resolved, url_key(resolved)) if resolved else None
         if page is None:
-            raise NotFound(f"{url} is not in the store; “kbcite crawl {url}” fetches it")
+            raise NotFound(f'{url} is not in the store; "kbcite crawl {url}" fetches it')
         return page
 
     # ------------------------------------------------------------ the loop

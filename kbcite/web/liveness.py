@@ -21,7 +21,7 @@ DAY_S = 86_400
 MIN_INTERVAL_S = DAY_S
 MAX_INTERVAL_S = 30 * DAY_S
 FULL_FETCH_EVERY = 10
-"""Every so many answers “not modified” the page is fetched in full: servers exist whose ETag never changes."""
+"""Every so many answers "not modified" the page is fetched in full: servers exist whose ETag never changes."""
 FULL_FETCH_AFTER_S = 30 * DAY_S
 CHECK_MISSING_AFTER_S = DAY_S
 PRIOR_SIGMA = 2.0
@@ -69,7 +69,7 @@ def is_sent_home(page: FetchedPage) -> bool:
 
 
 def wants_full_fetch(unmodified: int, last_full_at: str | None, now: str) -> bool:
-    """Whether a page should be asked for without validators: after many “not modified” or long without its bytes."""
+    """Whether a page should be asked for without validators: after many "not modified" or long without its bytes."""
     if last_full_at is None or unmodified >= FULL_FETCH_EVERY:
         return True
     return seconds_between(last_full_at, now) >= FULL_FETCH_AFTER_S

@@ -37,7 +37,7 @@ class Scope:
         """The source that covers a URL. Raises UsageError that says how to add one."""
         source = self.source_of(url)
         if source is None:
-            raise UsageError(f"{url} is outside the whitelist; add it with “kbcite source add {url}”")
+            raise UsageError(f'{url} is outside the whitelist; add it with "kbcite source add {url}"')
         return source
 
     def allows_private(self, url: str) -> bool:

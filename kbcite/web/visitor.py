@@ -108,11 +108,14 @@ class Visitor:
             return self._paces[host]
 
     def new_robots(self) -> list[RobotsCopy]:
-        """The robots.txt copies made since the last call: for the database."""
+        """The robots.txt copies made since the last call: for the database.
+
+        A failure is not among them: what lies behind it may be a setting that is mended before the next run.
+        """
         copies = []
         while not self._new_copies.empty():
             copies.append(self._new_copies.get())
-        return copies
+        return [copy for copy in copies if copy.outcome != "disallow_all"]
 
     def _refusal(self, url: str, has_turn: bool) -> str | None:
         """Why a hop may not be requested, None once it may; waits for the host's turn where the caller has not taken it."""

@@ -315,6 +315,13 @@ def test_nothing_is_fetched_while_robots_txt_fails(site: Site, store: Store) -> 
     assert site.paths() == []
 
 
+def test_a_failed_robots_txt_is_asked_for_again_by_the_next_run(site: Site, store: Store) -> None:
+    site.pages |= {"/robots.txt": Reply(b"", 503), "/": html()}
+    store.crawl(source_of(site))
+    del site.pages["/robots.txt"]
+    assert crawled(store.crawl(source_of(site)), site) == {"/": "new"}
+
+
 def test_robots_txt_can_be_turned_off_for_a_source(site: Site, store: Store) -> None:
     site.pages |= {"/robots.txt": "User-agent: *\nDisallow: /", "/": html()}
     assert crawled(store.crawl(source_of(site, obey_robots=False)), site) == {"/": "new"}
