@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Protocol
 
-from kbcite.errors import ModelMismatch, UsageError
+from kbcite.errors import UsageError
 from kbcite.retrieval.vectors import Vectors
 
 
@@ -48,15 +48,6 @@ def open_encoder(name: str, threads: int = 0, offline: bool = False) -> Encoder:
 
         return ProviderEncoder(model, offline)
     raise UsageError(f'unknown encoder "{name}"; use builtin, st:NAME_OR_FOLDER or litellm:PROVIDER/MODEL')
-
-
-def check_fingerprint(stored: str, encoder: Encoder) -> None:
-    """Raises ModelMismatch where vectors of `stored` cannot be compared with the encoder's."""
-    if stored != encoder.fingerprint:
-        raise ModelMismatch(
-            f'index built with "{stored}", settings say "{encoder.fingerprint}"; run "kbcite index --rebuild"'
-            " or set [index] encoder back"
-        )
 
 
 def available_cores() -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Protocol
 
 from kbcite.records import Block, Place, Retrieval, RetrievedBlock
@@ -16,8 +17,8 @@ NEAREST = 100
 """Blocks asked of the vector index; of them and the word hits, the best CANDIDATES are loaded and looked at."""
 CANDIDATES = 50
 
-WordSearch = Callable[[str], Mapping[str, float]]
-"""Question -> coverage by block ID."""
+WordSearch = Callable[[str, Collection[str] | None], Mapping[str, float]]
+"""Question, and the blocks to look at if not all -> coverage by block ID, best first."""
 LoadBlocks = Callable[[Iterable[str]], Mapping[str, tuple[Block, tuple[Place, ...]]]]
 """Block IDs -> blocks and their places, the one to cite first in front. What may not be shown is left out."""
 
@@ -64,13 +65,10 @@ def retrieve(
     language = language_of(question)
     query = encoder.encode_queries([question])[0]
     dense = dict(index.nearest(query, language, NEAREST, allowed))
-    coverage = {
-        block_id: score for block_id, score in word_search(question).items() if allowed is None or block_id in allowed
-    }
+    coverage = word_search(question, allowed)
     # Word hits beyond the nearest get their cosine too: every candidate is judged by both.
-    if rest := sorted(coverage, key=lambda block_id: -coverage[block_id])[:NEAREST]:
-        others = [block_id for block_id in rest if block_id not in dense]
-        dense.update(index.nearest(query, language, len(others), others) if others else [])
+    if others := [block_id for block_id in islice(coverage, NEAREST) if block_id not in dense]:
+        dense.update(index.nearest(query, language, len(others), others))
     order = sorted(dense, key=lambda block_id: -fuse(dense[block_id], coverage.get(block_id, 0.0)))
     candidates = [
         Candidate(block, places, dense[block_id], coverage.get(block_id, 0.0))

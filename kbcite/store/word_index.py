@@ -15,8 +15,9 @@ import hashlib
 import math
 import re
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from kbcite.records import Block
 from kbcite.words import terms
@@ -98,8 +99,11 @@ class WordIndex:
                 )
                 self._sql.execute("DELETE FROM word_rows WHERE block_num = ?", (num,))
 
-    def search(self, question: str, limit: int = 500) -> dict[str, float]:
-        """Coverage by block ID, best first, 0 to 1. No syntax: every character of the question is only text."""
+    def search(self, question: str, allowed: Collection[str] | None = None, limit: int = 500) -> dict[str, float]:
+        """Coverage by block ID, best first, 0 to 1; with `allowed` no other block is looked at.
+
+        No syntax: every character of the question is only text.
+        """
         (total,) = self._sql.execute("SELECT count(*) FROM word_rows").fetchone()
         wanted = sorted(question_terms(question))
         if not total or not wanted:
@@ -119,9 +123,11 @@ class WordIndex:
             f"WITH held(num, share) AS ({' UNION ALL '.join([part] * 2 * len(chosen))}),"
             " best AS (SELECT num, sum(share) AS coverage FROM held GROUP BY num ORDER BY 2 DESC, 1 LIMIT ?)"
             " SELECT b.id, coverage FROM best JOIN blocks b USING(num) ORDER BY 2 DESC, 1",
-            [*parameters, limit],
+            [*parameters, limit if allowed is None else -1],
         )
-        return dict(rows)
+        if allowed is None:
+            return dict(rows)
+        return dict(islice(((block_id, coverage) for block_id, coverage in rows if block_id in allowed), limit))
 
     def _document_counts(self, wanted: Sequence[str]) -> dict[str, int]:
         marks = ",".join("?" * len(wanted))

@@ -6,9 +6,8 @@ import sys
 import numpy as np
 import pytest
 
-from kbcite.errors import ModelMismatch, UsageError
-from kbcite.retrieval.builtin_encoder import BuiltinEncoder
-from kbcite.retrieval.encoder import check_fingerprint, open_encoder
+from kbcite.errors import UsageError
+from kbcite.retrieval.encoder import open_encoder
 from kbcite.retrieval.vectors import clean_text, to_unit_length
 
 
@@ -39,9 +38,3 @@ def test_rows_get_unit_length_and_a_zero_row_stays_zero() -> None:
     unit = to_unit_length(np.array([[3.0, 4.0], [0.0, 0.0]]))
     assert unit.dtype == np.float32
     assert unit.tolist() == [[pytest.approx(0.6), pytest.approx(0.8)], [0.0, 0.0]]
-
-
-def test_another_fingerprint_is_a_mismatch_that_names_the_fix(builtin: BuiltinEncoder) -> None:
-    check_fingerprint(builtin.fingerprint, builtin)
-    with pytest.raises(ModelMismatch, match=r'"st/other".*kbcite index --rebuild'):
-        check_fingerprint("st/other", builtin)

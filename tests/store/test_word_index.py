@@ -151,6 +151,12 @@ def test_the_order_of_equal_blocks_is_fixed(database: Database) -> None:
     assert list(index.search("same words")) == ["a", "b"]
 
 
+def test_only_allowed_blocks_are_looked_at_before_the_limit(words: WordIndex) -> None:
+    question = "pandas eating bamboo 退"
+    assert list(words.search(question, limit=1)) != ["refund"]
+    assert words.search(question, {"refund", "none"}, limit=1) == {"refund": words.search(question)["refund"]}
+
+
 def test_a_question_of_many_words_is_answered(words: WordIndex) -> None:
     assert "python" in words.search(" ".join(f"word{i}" for i in range(3000)) + " python")
     assert "refund" in words.search("".join(TEXTS.values()) * 20)
