@@ -22,6 +22,7 @@ from kbcite.page.regions import (
 _CUT_TAGS = frozenset("aside footer form menu address".split())
 _PROTECTED_TAGS = frozenset("pre table tbody tr td blockquote h1 h2 h3 h4 p".split())
 _ARTICLE_CHARS = 400
+_DATELINE_CHARS = 200
 _MANY_CLASSES = 4
 _NOISE = re.compile(
     r"\W*(?:相关(?:阅读|文章|新闻|推荐|链接|报道|内容|专题|话题)|(?:推荐|延伸|扩展|猜你想|热门|精彩)(?:阅读|文章|推荐|评论|新闻|标签)|猜你喜欢|为[你您]推荐|"
@@ -38,6 +39,12 @@ _STATEMENT = re.compile(
 )
 
 
+_DATELINE = re.compile(
+    r"(?:(?:发布|公告|更新|发表)?(?:时间|日期)|来源|作者|编辑|记者|浏览(?:次数|量)?|阅读(?:次数|量)?|点击(?:数|量)?|字体|字号|大小)\s*[:：]|发布于|"
+    r"\b\d{4}[-/.年]\d{1,2}[-/.月]\d{1,2}|\b(?:published|updated|posted|written by|last modified)\b"
+)
+
+
 def cut_named(page: Page, is_forum: bool) -> None:
     """Cuts the regions that their tag, class or id gives away, the surest names first.
 
@@ -51,7 +58,9 @@ def cut_named(page: Page, is_forum: bool) -> None:
         ]
         trusted = _trusted(carriers, most * page.body.weight)
         for region, found in carriers:
-            if not trusted.isdisjoint(found) and not _is_titled(region) and not _is_inside_cut(region):
+            if not trusted.isdisjoint(found) and not (
+                _is_titled(region) or _is_quote(region) or _is_inside_cut(region)
+            ):
                 region.remove("named")
     for region in named:
         is_header = region.tag == "header" or "header" in region.names
@@ -86,6 +95,11 @@ def _is_inside_cut(region: Region) -> bool:
 def _is_titled(region: Region) -> bool:
     """True for a region with title, text and many classes: one word among the many says little about it."""
     return bool(region.titles and region.prose) and len(region.element.get("class", "").split()) >= _MANY_CLASSES
+
+
+def _is_quote(region: Region) -> bool:
+    """True for an aside that quotes: forums answer one another so."""
+    return region.tag == "aside" and any(child.tag == "blockquote" for child in region.children)
 
 
 def cut_inside(region: Region, main: Region, unit: float, index_chars: float = 0.0) -> None:
@@ -129,6 +143,8 @@ def _looks_like(region: Region, unit: float, index_chars: float) -> str:
         and _NOISE.match(region.text)
     ):
         return "noise words"
+    if region.chars < _DATELINE_CHARS * unit and not region.titles and len(_DATELINE.findall(region.text)) >= 2:
+        return "dateline"
     if region.chars < 600 * unit and region.tag in ("div", "section", "p") and _STATEMENT.match(region.text):
         return "statement"
     return ""

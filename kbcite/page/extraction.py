@@ -14,7 +14,7 @@ from lxml import etree
 
 from kbcite.page.boilerplate import cut_inside, cut_named
 from kbcite.page.markdown import write_markdown
-from kbcite.page.regions import Region, measure
+from kbcite.page.regions import HEADINGS, Page, Region, measure
 from kbcite.page.source_spans import locate
 from kbcite.records import Cut, MainContent
 from kbcite.words import CJK
@@ -25,6 +25,8 @@ _UNSEEN = (
 _CONTROLS = "button select textarea object nav".split()
 _CONTROL_CHARS = 300
 """A control with more text than this was never closed, or is misused, and holds the page instead."""
+_LABELLED = HEADINGS | {"dt", "summary"}
+_edit_links = etree.XPath(".//span[contains(@class,'editsection')]")
 _NAV_LINKS = 0.4
 _CJK_CHARACTER = re.compile(f"[{CJK}]")
 _CHINESE_UNIT = 0.4
@@ -141,13 +143,14 @@ def _select(root: etree._Element, source: str, url: str) -> _Selection | NoConte
         return NoContent("needs_javascript", f"{whole.chars} characters of text beside its scripts")
     if not whole.chars:
         return NoContent("no_text")
-    cut_named(page, _is_forum(url, body, source))
+    is_forum = _is_forum(url, body, source)
+    cut_named(page, is_forum)
     main = _heaviest(whole, unit)
     is_index = main.prose < _INDEX_PROSE * unit and (whole.link_density > 0.5 or whole.prose < 0.15 * whole.chars)
     if is_index:
         whole.weigh_links()
         main = _heaviest(whole, unit)
-    parts = (main,) if is_index else _with_lead(main, unit)
+    parts = (main,) if is_index else _with_lead(page, main, is_forum)
     for part in parts:
         cut_inside(part, main, unit, _INDEX_CHARS * main.chars if is_index else 0.0)
     return _Selection(main, parts)
@@ -178,7 +181,11 @@ def _strip(root: etree._Element, body: etree._Element) -> None:
     for element in list(body.iter(*_CONTROLS)):
         if len("".join(element.itertext(with_tail=False))) > _CONTROL_CHARS and _holds_text(element):
             element.tag = "div"
+        elif element.tag == "button" and element.getparent().tag in _LABELLED:
+            element.tag = "span"  # a heading that opens its section by a click
     etree.strip_elements(body, *_CONTROLS, with_tail=False)
+    for element in _edit_links(body):
+        _remove(element)
     hidden = [element for element in _maybe_hidden(body) if _is_hidden(element)]
     hidden_chars = sum(map(_length, hidden))
     if hidden_chars > _SHOWN_CHARS / 2 and hidden_chars > _length(body) - hidden_chars < _SHOWN_CHARS:
@@ -282,12 +289,18 @@ def _has_twin(region: Region, parent: Region, unit: float) -> bool:
     )
 
 
-def _with_lead(main: Region, unit: float) -> tuple[Region, ...]:
-    """The main region, and before it the regions beside it that read like its beginning: the lead of an article."""
+def _with_lead(page: Page, main: Region, is_forum: bool) -> tuple[Region, ...]:
+    """The main region, and before it what beside it reads like its beginning: the lead of an article.
+
+    A title outside of the main region is left to the metadata, but for forums: there it is what the replies answer.
+    """
     if main.parent is None:
         return (main,)
     beside = main.parent.children
-    return (*(region for region in beside[: beside.index(main)] if _is_lead(region, unit)), main)
+    lead = [region for region in beside[: beside.index(main)] if _is_lead(region, page.unit)]
+    if is_forum and page.body.titles == 1 and not main.titles and not any(region.titles for region in lead):
+        lead.insert(0, next(region for region in page.titles if not region.is_cut))
+    return (*lead, main)
 
 
 def _is_lead(region: Region, unit: float) -> bool:

@@ -27,6 +27,7 @@ UNREADABLE = frozenset(
     "script style noscript template svg iframe button select input textarea object embed canvas video audio head link "
     "meta source track map area datalist progress meter rp kbcite-end".split()
 )
+_SPACES = re.compile(r"[^\S\u3000]+")
 _STRUCTURE = re.compile(r"#{1,6} |>|```|~~~|\|")
 _FILE_NAME = re.compile(r"^\S+\.(?:jpe?g|png|gif|webp|svg|bmp)$|^[\W\d_]*$", re.IGNORECASE)
 _NOT_IN_ALT = frozenset("[]<>")
@@ -58,6 +59,13 @@ def write_markdown(elements: Iterable[etree._Element], dropped: Collection[etree
     return "".join(writer.out), writer.pieces
 
 
+def fold(text: str) -> str:
+    """The text with each run of white space as one blank; ideographic spaces inside it stay, Chinese texts set terms off by them."""
+    if "\u3000" in text:
+        return _SPACES.sub(" ", text.strip())
+    return " ".join(text.split())
+
+
 class _Writer:
     def __init__(self, dropped: Collection[etree._Element]) -> None:
         self.out: list[str] = []
@@ -67,6 +75,8 @@ class _Writer:
         self._prefixes: list[str] = []
         self._pending_breaks = 0
         self._pending_space = False
+        self._space = " "
+        """What a pending space is: an ideographic one stays one."""
         self._line_is_open = False
         self._one_line = 0
         """Above 0 inside headings and table cells: breaks become spaces."""
@@ -105,14 +115,13 @@ class _Writer:
 
     def text(self, raw: str) -> None:
         """Running text: white space folded, line starts that would read as structure escaped."""
-        words = raw.split()
-        if not words:
+        folded = fold(raw)
+        if not folded:
             self._pending_space = self._pending_space or raw != ""
             return
         first = self._open_line()
         if not first and (self._pending_space or raw[0].isspace()):
-            self._put(" ")
-        folded = " ".join(words)
+            self._put("\u3000" if raw[0] == "\u3000" else self._space)
         if first and not self._one_line and _STRUCTURE.match(folded):
             self._put("\\")
         if self._in_cell and "|" in folded:
@@ -120,12 +129,13 @@ class _Writer:
         else:
             self._piece(folded, raw.strip())
         self._pending_space = raw[-1].isspace()
+        self._space = "\u3000" if raw[-1] == "\u3000" else " "
 
     def _escaped_cell(self, raw: str) -> None:
         for number, part in enumerate(raw.split("|")):
             if number:
                 self._put("\\|")
-            if folded := " ".join(part.split()):
+            if folded := fold(part):
                 if number and part[0].isspace():
                     self._put(" ")
                 self._piece(folded, part.strip())

@@ -102,6 +102,11 @@ class Region:
     def text(self) -> str:
         return " ".join("".join(self.element.itertext(with_tail=False)).split())
 
+    @property
+    def is_cut(self) -> bool:
+        """True where this region or one around it is cut."""
+        return bool(self.cut) or any(region.cut for region in self.ancestors())
+
     def ancestors(self) -> Iterator[Region]:
         region = self.parent
         while region is not None:
@@ -145,6 +150,8 @@ class Page:
     body: Region
     named: tuple[Region, ...]
     """Those that their tag, class or id may give away, in the order of the page."""
+    titles: tuple[Region, ...]
+    """Its `h1`, in the order of the page."""
     unit: float
     """Characters that say as much as one Latin letter does: 1 for Latin text, less for Chinese."""
 
@@ -153,6 +160,7 @@ def measure(body: etree._Element, unit: float) -> Page:
     """The regions of `body`, in one pass over its elements."""
     hints: dict[str, tuple[bool, frozenset[str]]] = {}
     named: list[Region] = []
+    headlines: list[Region] = []
     prose_chars = 60 * unit
     label_chars = 20 * unit
     teaser_chars = 400 * unit
@@ -208,7 +216,10 @@ def measure(body: etree._Element, unit: float) -> Page:
         links = region.own_links
         prose = 0
         weight = 0.0
-        titles = int(region.tag == "h1")
+        titles = 0
+        if region.tag == "h1":
+            titles = 1
+            headlines.append(region)
         teasers = 0
         if chars:
             own = chars - links
@@ -262,7 +273,7 @@ def measure(body: etree._Element, unit: float) -> Page:
     root = Region(body, "body", None)
     visit(body, root, False)
     close(root)
-    return Page(root, tuple(named), unit)
+    return Page(root, tuple(named), tuple(headlines), unit)
 
 
 def hints_of(name: str) -> tuple[bool, frozenset[str]]:

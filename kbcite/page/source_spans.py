@@ -14,14 +14,14 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 
-from kbcite.page.markdown import Piece
+from kbcite.page.markdown import Piece, fold
 from kbcite.records import Span
 
 _ANCHOR_CHARS = 24
 _MOST_TRIES = 8
 _TOKEN = re.compile(
     r"(?P<markup><!--.*?(?:-->|\Z)|<(script|style)\b[^<>]*>.*?(?:</\2\s*>|\Z)|</?[a-zA-Z!?][^<>]*>)"
-    r"|(?P<entity>&(?:#[xX]?[0-9a-fA-F]+|[a-zA-Z][a-zA-Z0-9]*);?)|(?P<space>\s+)",
+    r"|(?P<entity>&(?:#[xX]?[0-9a-fA-F]+|[a-zA-Z][a-zA-Z0-9]*);?)|(?P<space>[^\S\u3000]+)",
     re.IGNORECASE | re.DOTALL,
 )
 _PLAIN_RUN = re.compile(r"[^\W_][\w ,.]*")
@@ -143,7 +143,7 @@ def _fill(pieces: Sequence[Piece], source: str, low: int, high: int) -> Iterator
 
 def _find_resolved(piece: Piece, source: str, low: int, high: int) -> list[Run]:
     """Where the piece stands once entities are resolved and tags taken out; empty where it does not."""
-    shown = piece.raw if piece.is_code else " ".join(piece.raw.split())
+    shown = piece.raw if piece.is_code else fold(piece.raw)
     for window in _windows(piece.raw, source, low, high):
         runs = _ResolvedText(source, *window, fold=not piece.is_code).find(shown)
         if runs and _is_bounded(piece, source, runs[0][2], runs[-1][3]):
