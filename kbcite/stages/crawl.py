@@ -40,15 +40,10 @@ from kbcite.web.liveness import (
 )
 from kbcite.web.robots import Robots, header_tags
 from kbcite.web.scope import Scope
-from kbcite.web.visitor import HOST_CLOSED, INTERRUPTED, NOT_FETCHED, Done, Fetch, Job, Visitor, VisitPool
+from kbcite.web.visitor import HOST_CLOSED, INTERRUPTED, NOT_FETCHED, ClosedHost, Done, Fetch, Job, Visitor, VisitPool
 
-COMMIT_PAGES = 50
-COMMIT_AFTER_S = 0.2
-COMMIT_BYTES = 20_000_000
 CLAIM = 64
 """URLs of a host that are taken from the frontier at a time."""
-LAST_FETCHES_S = 5.0
-"""How long a run that is told to stop waits for what is under way."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +133,7 @@ class _Run:
         self._claimed: Counter[str] = Counter()
         self._stored: Counter[str] = Counter()
         self._closed_hosts: set[str] = set()
+        self._fetched = 0
         self._left_out: Counter[tuple[str, str]] = Counter()
 
     def seeds_of(self, urls: Sequence[str]) -> list[tuple[str, SourceSettings]]:
@@ -156,29 +152,21 @@ class _Run:
 
     def events(self, seeds: list[tuple[str, SourceSettings]], limits: _Limits, keep: bool) -> Iterator[CrawlEvent]:
         active = list(dict.fromkeys(source.url for _, source in seeds))
-        pending: list[Done[FrontierRow]] = []
-        oldest = 0.0
-        fetched = 0
+
+        def should_stop() -> bool:
+            return limits.are_reached(self._fetched)
+
+        def refill() -> None:
+            self._refill(active, None if limits.max_pages is None else limits.max_pages - self._fetched)
+
         try:
             self._begin(seeds, active, keep)
-            while not limits.are_reached(fetched):
-                self._refill(active, None if limits.max_pages is None else limits.max_pages - fetched)
-                wait = self._pool.start_ready()
-                for host, reason, jobs in self._pool.take_closed():
-                    yield self._leave_host(host, reason, jobs, active)
-                if self._pool.is_idle and not pending:
-                    break
-                done = self._pool.next_done(min(wait, COMMIT_AFTER_S if pending else 1.0))
-                if done is not None:
-                    oldest = oldest if pending else time.monotonic()
-                    pending.append(done)
-                if pending and self._is_batch(pending, oldest):
-                    events = self._store(pending)
-                    pending = []
-                    fetched += sum(isinstance(event, Crawled) for event in events)
-                    yield from events
-            pending += self._last_fetches()
-            yield from self._store(pending)
+            for batch in self._pool.batches(should_stop, refill):
+                for closed in batch.closed:
+                    yield self._leave_host(closed, active)
+                events = self._store(batch.done)
+                self._fetched += sum(isinstance(event, Crawled) for event in events)
+                yield from events
             yield from self._end(active)
         finally:
             self._pool.close()
@@ -238,34 +226,18 @@ class _Run:
             return Job(row.url, row)
         return Job(row.url, row, page.etag, page.last_modified)
 
-    def _is_batch(self, pending: list[Done[FrontierRow]], oldest: float) -> bool:
-        if not self._pool.is_under_way:
-            return True
-        size = sum(len(done.result.body) for done in pending if isinstance(done.result, FetchedPage))
-        return len(pending) >= COMMIT_PAGES or size >= COMMIT_BYTES or time.monotonic() - oldest >= COMMIT_AFTER_S
-
-    def _last_fetches(self) -> list[Done[FrontierRow]]:
-        """What is still under way when a run stops, waited for a few seconds."""
-        self._visitor.stopping.set()
-        until = time.monotonic() + LAST_FETCHES_S
-        finished = []
-        while self._pool.is_under_way and time.monotonic() < until:
-            done = self._pool.next_done(until - time.monotonic())
-            if done is not None:
-                finished.append(done)
-        return finished
-
-    def _leave_host(self, host: str, reason: str, jobs: list[Job[FrontierRow]], active: list[str]) -> Skipped:
+    def _leave_host(self, closed: ClosedHost[FrontierRow], active: list[str]) -> Skipped:
         """Put the URLs of a host that is in trouble back for the next run."""
         now = self._clock()
-        self._closed_hosts.add(host)
+        self._closed_hosts.add(closed.host)
         with self._database.transaction():
-            for job in jobs:
-                self._frontier.defer(job.payload.url_key, now, HOST_CLOSED, reason)
+            for job in closed.jobs:
+                self._frontier.defer(job.payload.url_key, now, HOST_CLOSED, closed.reason)
                 self._claimed[job.payload.source] -= 1
         for source in active:
-            self._hosts[source].discard(host)
-        return Skipped(host, Stage.CRAWL, HOST_CLOSED, f"{reason}; what is left of it waits for the next run")
+            self._hosts[source].discard(closed.host)
+        detail = f"{closed.reason}; what is left of it waits for the next run"
+        return Skipped(closed.host, Stage.CRAWL, HOST_CLOSED, detail)
 
     def _end(self, active: list[str]) -> Iterator[Skipped]:
         """Close the passes that are through; say where a source's page limit cut it off."""
@@ -290,7 +262,7 @@ class _Run:
 
     # ------------------------------------------------------------ one batch
 
-    def _store(self, pending: list[Done[FrontierRow]]) -> list[CrawlEvent]:
+    def _store(self, pending: Sequence[Done[FrontierRow]]) -> list[CrawlEvent]:
         """Archive and record a batch; its events may be reported when this returns."""
         if not pending:
             return []

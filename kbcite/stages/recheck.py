@@ -36,9 +36,6 @@ from kbcite.web.liveness import (
 from kbcite.web.scope import Scope
 from kbcite.web.visitor import HOST_CLOSED, INTERRUPTED, NOT_FETCHED, Done, Fetch, Job, Visitor, VisitPool
 
-COMMIT_PAGES = 50
-COMMIT_AFTER_S = 0.2
-LAST_FETCHES_S = 5.0
 SOFT_404_SHARE = 0.5
 """A page whose text shrank below this share of what it was is compared with what the site says of a page that cannot exist."""
 
@@ -149,33 +146,14 @@ class _Run:
     # ------------------------------------------------------------ the loop
 
     def records(self, pages: list[PageRow], should_stop: Callable[[], bool]) -> Iterator[Rechecked | Skipped]:
-        pending: list[Done[PageRow]] = []
-        oldest = 0.0
         try:
             for page in pages:
                 self._pool.add(self._job(page))
-            while not should_stop():
-                wait = self._pool.start_ready()
-                for host, reason, jobs in self._pool.take_closed():
-                    yield Skipped(
-                        host, Stage.RECHECK, HOST_CLOSED, f"{reason}; {len(jobs)} pages wait for the next run"
-                    )
-                if self._pool.is_idle and not pending:
-                    break
-                done = self._pool.next_done(min(wait, COMMIT_AFTER_S if pending else 1.0))
-                if done is not None:
-                    oldest = oldest if pending else time.monotonic()
-                    pending.append(done)
-                is_batch = len(pending) >= COMMIT_PAGES or time.monotonic() - oldest >= COMMIT_AFTER_S
-                if pending and (is_batch or not self._pool.is_under_way):
-                    yield from self._store(pending)
-                    pending = []
-            self._visitor.stopping.set()
-            until = time.monotonic() + LAST_FETCHES_S
-            while self._pool.is_under_way and time.monotonic() < until:
-                if (done := self._pool.next_done(until - time.monotonic())) is not None:
-                    pending.append(done)
-            yield from self._store(pending)
+            for batch in self._pool.batches(should_stop):
+                for closed in batch.closed:
+                    detail = f"{closed.reason}; {len(closed.jobs)} pages wait for the next run"
+                    yield Skipped(closed.host, Stage.RECHECK, HOST_CLOSED, detail)
+                yield from self._store(batch.done)
         finally:
             self._pool.close()
 
@@ -185,8 +163,10 @@ class _Run:
             return Job(page.url, page)
         return Job(page.url, page, page.etag, page.last_modified)
 
-    def _store(self, pending: list[Done[PageRow]]) -> list[Rechecked | Skipped]:
+    def _store(self, pending: Sequence[Done[PageRow]]) -> list[Rechecked | Skipped]:
         """Judge and record a batch; its records may be reported when this returns."""
+        if not pending:
+            return []
         outcomes = [self._judge(done.job.payload, done.result) for done in pending]
         digests: dict[int, str] = {}
         with self._archive.transaction():

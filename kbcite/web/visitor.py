@@ -11,7 +11,7 @@ import queue
 import threading
 import time
 from collections import defaultdict, deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Generic, Protocol, TypeVar
@@ -27,6 +27,11 @@ from kbcite.web.scope import Scope
 
 P = TypeVar("P")
 
+COMMIT_PAGES = 50
+COMMIT_AFTER_S = 0.2
+COMMIT_BYTES = 20_000_000
+LAST_FETCHES_S = 5.0
+"""How long a run that is told to stop waits for what is under way."""
 INTERRUPTED = "interrupted"
 HOST_CLOSED = "host_closed"
 NOT_FETCHED = frozenset(
@@ -186,6 +191,21 @@ class Done(Generic[P]):
 
 
 @dataclass(frozen=True, slots=True)
+class ClosedHost(Generic[P]):
+    """A host that is left alone until the next run, and the jobs that waited for it."""
+
+    host: str
+    reason: str
+    jobs: tuple[Job[P], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Batch(Generic[P]):
+    done: tuple[Done[P], ...] = ()
+    closed: tuple[ClosedHost[P], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class _Prepared(Generic[P]):
     """A job whose turn went into its host's robots.txt: it waits for the next one in the queue, not in a thread."""
 
@@ -210,15 +230,42 @@ class VisitPool(Generic[P]):
     def count_waiting(self, host: str) -> int:
         return len(self._waiting.get(host, ()))
 
-    @property
-    def is_idle(self) -> bool:
-        return not self._under_way and not self._waiting
+    def batches(self, should_stop: Callable[[], bool], refill: Callable[[], None] = lambda: None) -> Iterator[Batch[P]]:
+        """Finished jobs in batches of a size worth a commit, until none is left or the run is to stop.
 
-    @property
-    def is_under_way(self) -> bool:
-        return self._under_way > 0
+        refill: called before jobs are started; may add more. A run that is told to stop waits a few seconds for what is under
+        way; what it did not get to is in no batch.
+        """
+        pending: list[Done[P]] = []
+        oldest = 0.0
+        while not should_stop():
+            refill()
+            wait = self._start_ready()
+            if closed := self._take_closed():
+                yield Batch(closed=tuple(closed))
+            if not pending and not self._under_way and not self._waiting:
+                return
+            done = self._next_done(min(wait, COMMIT_AFTER_S if pending else 1.0))
+            if done is not None:
+                oldest = oldest if pending else time.monotonic()
+                pending.append(done)
+            if pending and self._is_batch(pending, oldest):
+                yield Batch(tuple(pending))
+                pending = []
+        self._visitor.stopping.set()
+        until = time.monotonic() + LAST_FETCHES_S
+        while self._under_way and time.monotonic() < until:
+            if (done := self._next_done(until - time.monotonic())) is not None:
+                pending.append(done)
+        if pending:
+            yield Batch(tuple(pending))
 
-    def start_ready(self) -> float:
+    def _is_batch(self, pending: list[Done[P]], oldest: float) -> bool:
+        size = sum(len(done.result.body) for done in pending if isinstance(done.result, FetchedPage))
+        is_large = len(pending) >= COMMIT_PAGES or size >= COMMIT_BYTES
+        return is_large or not self._under_way or time.monotonic() - oldest >= COMMIT_AFTER_S
+
+    def _start_ready(self) -> float:
         """Start every job whose turn it is; seconds until the next one's turn comes by time alone."""
         now = time.monotonic()
         soonest = 60.0
@@ -242,17 +289,16 @@ class VisitPool(Generic[P]):
                 del self._waiting[host]
         return soonest
 
-    def take_closed(self) -> list[tuple[str, str, list[Job[P]]]]:
-        """Hosts that are left alone from now on: host, reason, and the jobs that waited for them."""
+    def _take_closed(self) -> list[ClosedHost[P]]:
         closed = []
         for host, jobs in list(self._waiting.items()):
             reason = self._visitor.pace_of(jobs[0].url).closed
             if reason is not None:
                 del self._waiting[host]
-                closed.append((host, reason, list(jobs)))
+                closed.append(ClosedHost(host, reason, tuple(jobs)))
         return closed
 
-    def next_done(self, timeout_s: float) -> Done[P] | None:
+    def _next_done(self, timeout_s: float) -> Done[P] | None:
         """The next finished job that is not tried again; None if there is none in time."""
         try:
             finished = self._results.get(timeout=max(timeout_s, 0.0))
@@ -269,12 +315,6 @@ class VisitPool(Generic[P]):
             self.add(replace(job, ready_at=time.monotonic() + retry_pause_s(job.tries)))
             return None
         return done
-
-    def take_waiting(self) -> list[Job[P]]:
-        """The jobs that were not started; they are no longer waiting."""
-        jobs = [job for waiting in self._waiting.values() for job in waiting]
-        self._waiting.clear()
-        return jobs
 
     def close(self) -> None:
         """Let go of the threads; those in a fetch end with it."""

@@ -426,7 +426,7 @@ def test_a_stopped_run_reports_what_it_stored_and_the_next_goes_on(site: Site, s
 def test_a_run_told_to_stop_does_not_wait_for_a_slow_page(
     site: Site, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("kbcite.stages.crawl.LAST_FETCHES_S", 0.3)
+    monkeypatch.setattr("kbcite.web.visitor.LAST_FETCHES_S", 0.3)
     site.pages |= {"/": html("/slow", "/quick"), "/slow": lambda _: time.sleep(4), "/quick": html()}
     settings = CrawlSettings(threads=2)
     started = time.monotonic()
