@@ -103,8 +103,16 @@ _LASTING = re.compile(
 )
 
 
+_SMALL_TALK = re.compile(
+    r"你好|您好|早上好|晚上好|过得(?:怎么样|好吗)|心情|谢谢|再见|\bhello\b|\bhow are you\b|\bhow is your\b|\bhow was your\b|\bthanks?\b|\bgood (?:morning|evening|night)\b",
+    re.IGNORECASE,
+)
+
+
 def classify_question(question: str) -> QuestionClass:
     """The class of a question by its words."""
+    if _SMALL_TALK.search(question):
+        return QuestionClass.REFERENCE
     past = bool(_PAST.search(question))
     if _MOVING.search(question) and (_NOW.search(question) or not past) and not _LASTING.search(question):
         return QuestionClass.VOLATILE

@@ -6,7 +6,11 @@ import re
 from dataclasses import dataclass, replace
 
 from kbcite.sentences import split_sentences
+from kbcite.words import CJK
 
+LONG_SENTENCE = 90
+"""Characters from which a sentence is cut at its semicolons and, in Chinese, at its blanks: such run-ons are several statements."""
+SHORTEST_PART = 30
 LONGEST_LIST = 600
 """Characters up to which a list is offered whole."""
 
@@ -16,7 +20,7 @@ _RULE = re.compile(r"^\s*\|(?:\s*:?-{2,}:?\s*\|)+\s*$")
 _ITEM = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)、．]|[（(]\d{1,3}[)）])\s+")
 _HEADING = re.compile(r"^#{1,6}\s+")
 _FOOTNOTE = re.compile(
-    r"\s?(?:\[\s?\^?\d{1,3}(?:\s?[-–,、]\s?\d{1,3})*\s?\]|【\d{1,3}】|\[(?:citation needed|来源请求|编辑|edit|注\s?\d+)\])"
+    r"\s?(?:\[\s?\^?\d{1,3}(?:\s?[-–,、]\s?\d{1,3})*\s?\]|【\d{1,3}】|\[(?:citation needed|来源请求|需要引证|未提供引用|编辑|edit|注\s?\d+)\])"
 )
 _DATELINE = re.compile(
     r"^(?:(?:发布)?时间[:：]\s*[\d-]+(?:\s+[\d:]+)?(?:\s*来源[:：]\s*\S+)?(?:\s*分享到\S+)?\s+|原标题[:：]\S+\s+(?:来源[:：]\S+\s+)?)"
@@ -133,9 +137,26 @@ def _list(
     return found
 
 
+_JOINT = re.compile(f"[；;]\\s*|(?<=[{CJK}。”）)])\\s+(?=[{CJK}“（(《])")
+
+
+def _statements(text: str) -> list[tuple[int, int]]:
+    """Spans of the sentences of a text, long ones in their parts."""
+    spans = []
+    for start, end in split_sentences(text):
+        cursor = start
+        if end - start > LONG_SENTENCE:
+            for joint in _JOINT.finditer(text, start, end):
+                if joint.end() - cursor >= SHORTEST_PART and end - joint.end() >= SHORTEST_PART:
+                    spans.append((cursor, joint.start() + len(joint.group().rstrip())))
+                    cursor = joint.end()
+        spans.append((cursor, end))
+    return spans
+
+
 def _sentences(kind: str, text: str, start: int, end: int, context: str) -> list[Passage]:
     found = []
-    for s, e in split_sentences(text[start:end]):
+    for s, e in _statements(text[start:end]):
         if dateline := _DATELINE.match(text[start + s : start + e]):
             s += dateline.end()
         if e > s:

@@ -41,7 +41,7 @@ def answers(data: Path, out: Path, sets: set[str]) -> None:
         for name, rows in load_questions(data, sets).items():
             pool = corpus_of(rows, encoder) if name in POOLED else None
             # A set that comes with its own documents has them as its retrieved blocks, whatever their relevance.
-            retrieval = RankingOptions() if pool else RankingOptions(top_k=50, threshold=0.0)
+            retrieval = RankingOptions() if pool else RankingOptions(top_k=10, threshold=0.0)
             options = AnswerOptions(
                 max_sentences=SENTENCES.get(name, 1),
                 threshold=retrieval.threshold,
