@@ -104,7 +104,8 @@ _LASTING = re.compile(
 
 
 _SMALL_TALK = re.compile(
-    r"你好|您好|早上好|晚上好|过得(?:怎么样|好吗)|心情|谢谢|再见|\bhello\b|\bhow are you\b|\bhow is your\b|\bhow was your\b|\bthanks?\b|\bgood (?:morning|evening|night)\b",
+    r"你好|您好|早上好|晚上好|过得(?:怎么样|好吗)|心情|谢谢|再见|\bhello\b|\bhow are you\b|\bhow is your\b|\bhow was your\b|\bthanks?\b"
+    r"|\bgood (?:morning|evening|night)\b",
     re.IGNORECASE,
 )
 
