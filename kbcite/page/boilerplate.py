@@ -18,6 +18,7 @@ from kbcite.page.regions import (
     Page,
     Region,
 )
+from kbcite.page.tables import data_rows
 
 _CUT_TAGS = frozenset("aside footer form menu address".split())
 _PROTECTED_TAGS = frozenset("pre table tbody tr td blockquote h1 h2 h3 h4 p".split())
@@ -115,7 +116,7 @@ def cut_inside(region: Region, main: Region, unit: float, index_chars: float = 0
             rule = "teasers"
         if rule:
             child.remove(rule)
-        else:
+        elif not _is_protected(child):
             cut_inside(child, main, unit, index_chars)
 
 
@@ -150,6 +151,13 @@ def _looks_like(region: Region, unit: float, index_chars: float) -> str:
     return ""
 
 
+def _is_protected(region: Region) -> bool:
+    """True for quotes, code and tables of data: nothing is cut out of them."""
+    if region.tag in ("blockquote", "pre"):
+        return True
+    return region.tag == "table" and region.link_density < 0.6 and data_rows(region.element) is not None
+
+
 def _is_teasers(region: Region, main: Region, unit: float) -> bool:
     """True for a block of headings that are links, each with a short text, beside text of another kind."""
     return (
@@ -157,7 +165,7 @@ def _is_teasers(region: Region, main: Region, unit: float) -> bool:
         and region.chars < 500 * unit * region.teasers
         and region.weight < 0.5 * main.weight
         and region.teasers > 0.5 * main.teasers
-        and main.prose - region.prose > 250 * unit
+        and main.prose - region.prose > 100 * unit
     )
 
 

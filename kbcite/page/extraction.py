@@ -111,8 +111,8 @@ def explain(root: etree._Element, source: str, url: str = "") -> tuple[Cut, ...]
 
 
 def _cut_of(element: etree._Element, rule: str) -> Cut:
-    text = " ".join(" ".join(element.itertext(with_tail=False)).split())
-    links = sum(len(" ".join(" ".join(link.itertext(with_tail=False)).split())) for link in element.iter("a"))
+    text = " ".join(" ".join(element.itertext()).split())
+    links = sum(len(" ".join(" ".join(link.itertext()).split())) for link in element.iter("a"))
     return Cut(rule, text[:_CUT_TEXT_CHARS], len(text), min(links / len(text), 1.0) if text else 0.0)
 
 
@@ -179,7 +179,7 @@ def _strip(root: etree._Element, body: etree._Element) -> None:
     etree.strip_elements(root, *_UNSEEN, with_tail=False)
     _settle_noscript(body)
     for element in list(body.iter(*_CONTROLS)):
-        if len("".join(element.itertext(with_tail=False))) > _CONTROL_CHARS and _holds_text(element):
+        if len("".join(element.itertext())) > _CONTROL_CHARS and _holds_text(element):
             element.tag = "div"
         elif element.tag == "button" and element.getparent().tag in _LABELLED:
             element.tag = "span"  # a heading that opens its section by a click
@@ -202,7 +202,7 @@ def _holds_text(control: etree._Element) -> bool:
 
 
 def _length(element: etree._Element) -> int:
-    return sum(map(len, "".join(element.itertext(with_tail=False)).split()))
+    return sum(map(len, "".join(element.itertext()).split()))
 
 
 def _is_hidden(element: etree._Element) -> bool:

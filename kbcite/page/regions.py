@@ -100,7 +100,7 @@ class Region:
 
     @property
     def text(self) -> str:
-        return " ".join("".join(self.element.itertext(with_tail=False)).split())
+        return " ".join("".join(self.element.itertext()).split())
 
     @property
     def is_cut(self) -> bool:

@@ -1,0 +1,39 @@
+from itertools import pairwise
+
+import pytest
+
+from kbcite.page.markdown import Piece
+from kbcite.page.source_spans import locate
+
+CASES = {
+    "plain": ("<p>one text</p>", ["one text"], ["one text"]),
+    "the first of equal texts comes first": ("<p>a</p><i>x</i><p>a</p>", ["a", "x", "a"], ["a", "x", "a"]),
+    "entities": ("<p>R&amp;D &euro;&nbsp;5</p>", ["R&D €\xa05"], ["R&amp;D &euro;&nbsp;5"]),
+    "white space": ("<p>one\r\n  two</p>", ["one\n  two"], ["one\r\n  two"]),
+    "a comment inside": ("<p>one <!-- no -->two</p>", ["one two"], ["one ", "two"]),
+    "not the copy in a script": (
+        '<script>{"t":"the same sentence, twice"}</script><p>the same sentence, twice</p>',
+        ["the same sentence, twice"],
+        ["the same sentence, twice"],
+    ),
+    "what is not there has no span": ("<p>one</p>", ["something else"], []),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_pieces_are_found(name):
+    source, raws, expected = CASES[name]
+    pieces, position = [], 0
+    for raw in raws:
+        shown = " ".join(raw.split())
+        pieces.append(Piece(position, position + len(shown), raw))
+        position += len(shown) + 1
+    spans = locate(pieces, source)
+    assert [source[span.source_start : span.source_end] for span in spans] == expected
+    assert all(one.source_end <= other.source_start for one, other in pairwise(spans))
+
+
+def test_the_copy_in_a_script_is_passed_over():
+    source = '<script>{"t":"the same sentence, twice"}</script><p>the same sentence, twice</p>'
+    (span,) = locate([Piece(0, 24, "the same sentence, twice")], source)
+    assert span.source_start == source.rindex("the same")
