@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kbcite.errors import ModelMismatch, NotFound, StoreError
-from kbcite.retrieval.centring import Centroids, centre, centroids_of, prior_centroids
+from kbcite.retrieval.centring import Centroids, centre, centroids_of
 from kbcite.retrieval.vectors import Vectors
 
 FORMAT = 1
@@ -48,7 +48,7 @@ class VectorIndex:
         """An index of blocks. vectors: float32 (n, d), unit length, not centred. Raises StoreError where two IDs collide."""
         import faiss
 
-        centroids = centroids_of(vectors, languages, prior_centroids(fingerprint))
+        centroids = centroids_of(vectors, languages, fingerprint)
         index = faiss.IndexIDMap2(faiss.IndexFlatIP(vectors.shape[1]))
         if len(block_ids):
             ids = np.array([vector_id(block_id) for block_id in block_ids], np.int64)

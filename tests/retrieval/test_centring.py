@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 
 from kbcite.retrieval.builtin_encoder import BuiltinEncoder
-from kbcite.retrieval.centring import PRIOR_BLOCKS, centre, centroids_of, prior_centroids
+from kbcite.retrieval.centring import centre, centroids_of, shipped_centroids
 from kbcite.retrieval.vectors import to_unit_length
 
 
@@ -13,25 +13,21 @@ def random_vectors(count: int, shift: float) -> np.ndarray:
 
 def test_many_blocks_are_centred_on_their_own_mean() -> None:
     vectors = random_vectors(5000, 3.0)
-    mean = centroids_of(vectors, ["zh"] * 5000, {})["zh"]
+    mean = centroids_of(vectors, ["zh"] * 5000, "st/another")["zh"]
     assert np.allclose(mean, vectors.mean(axis=0), atol=0.01)
 
 
-def test_one_block_hardly_moves_the_prior() -> None:
-    prior = {"zh": np.full(8, 0.2, np.float32)}
-    mean = centroids_of(random_vectors(1, 3.0), ["zh"], prior)["zh"]
-    assert np.abs(mean - prior["zh"]).max() < 1.0 / PRIOR_BLOCKS
-
-
-def test_without_a_prior_few_blocks_are_hardly_centred() -> None:
+def test_few_blocks_are_hardly_centred() -> None:
     vectors = random_vectors(1, 3.0)
-    centred = centre(vectors, ["zh"], centroids_of(vectors, ["zh"], {}))
+    centred = centre(vectors, ["zh"], centroids_of(vectors, ["zh"], "st/another"))
     assert float((centred @ vectors.T)[0, 0]) > 0.99
 
 
-def test_a_language_without_blocks_keeps_its_prior() -> None:
-    prior = {"zh": np.full(8, 0.2, np.float32), "en": np.full(8, 0.1, np.float32)}
-    assert centroids_of(random_vectors(3, 1.0), ["zh"] * 3, prior)["en"] is prior["en"]
+def test_the_built_in_encoders_means_do_not_depend_on_the_blocks(builtin: BuiltinEncoder) -> None:
+    few = centroids_of(builtin.encode_passages(["短"]), ["zh"], builtin.fingerprint)
+    none = centroids_of(np.empty((0, 384), np.float32), [], builtin.fingerprint)
+    assert few.keys() == none.keys() == {"zh", "en"}
+    assert all(np.array_equal(few[language], none[language]) for language in few)
 
 
 def test_centred_vectors_have_unit_length_and_an_unknown_language_stays() -> None:
@@ -42,9 +38,9 @@ def test_centred_vectors_have_unit_length_and_an_unknown_language_stays() -> Non
 
 
 def test_the_shipped_means_are_of_the_built_in_encoder_only(builtin: BuiltinEncoder) -> None:
-    shipped = prior_centroids(builtin.fingerprint)
+    shipped = shipped_centroids(builtin.fingerprint)
     assert {language: mean.shape for language, mean in shipped.items()} == {"zh": (384,), "en": (384,)}
-    assert prior_centroids("st/another") == {}
+    assert shipped_centroids("st/another") == {}
 
 
 def test_centring_lets_a_question_find_its_answer_in_the_other_language(builtin: BuiltinEncoder) -> None:
@@ -58,7 +54,7 @@ def test_centring_lets_a_question_find_its_answer_in_the_other_language(builtin:
     texts = [*chinese, "Tenants must give the landlord one month's written notice before moving out."]
     languages = ["zh"] * 5 + ["en"]
     vectors, question = builtin.encode_passages(texts), builtin.encode_queries(["房客搬走前要提前多久告诉房东？"])
-    centroids = centroids_of(vectors, languages, prior_centroids(builtin.fingerprint))
+    centroids = centroids_of(vectors, languages, builtin.fingerprint)
     margin = {
         "raw": vectors @ question[0],
         "centred": centre(vectors, languages, centroids) @ centre(question, ["zh"], centroids)[0],

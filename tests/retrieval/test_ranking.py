@@ -117,5 +117,5 @@ def test_relevance_rises_with_cosine_and_stays_between_0_and_1(same_language: bo
 
 
 def test_coverage_is_evidence_in_one_language_only() -> None:
-    assert relevance(0.3, 0.6, same_language=True) > 0.45 > relevance(0.3, 0.0, same_language=True)
+    assert relevance(0.3, 0.7, same_language=True) > 0.45 > relevance(0.3, 0.0, same_language=True)
     assert relevance(0.3, 0.6, same_language=False) == relevance(0.3, 0.0, same_language=False)
