@@ -131,7 +131,7 @@ def _select(root: etree._Element, source: str, url: str) -> _Selection | NoConte
     body = root.find("body")
     if body is None:
         body = root
-    _strip(root, body)
+    _strip(root, body, source)
     unit = _unit_of("".join(body.itertext()))
     page = measure(body, unit)
     whole = page.body
@@ -174,7 +174,7 @@ def _unit_of(text: str) -> float:
     return _CHINESE_UNIT if letters and len(_CJK_CHARACTER.findall(sample)) > 0.2 * letters else 1.0
 
 
-def _strip(root: etree._Element, body: etree._Element) -> None:
+def _strip(root: etree._Element, body: etree._Element, source: str) -> None:
     """Takes out of the tree what no reader sees or reads."""
     etree.strip_elements(root, *_UNSEEN, with_tail=False)
     _settle_noscript(body)
@@ -184,8 +184,9 @@ def _strip(root: etree._Element, body: etree._Element) -> None:
         elif element.tag == "button" and element.getparent().tag in _LABELLED:
             element.tag = "span"  # a heading that opens its section by a click
     etree.strip_elements(body, *_CONTROLS, with_tail=False)
-    for element in _edit_links(body):
-        _remove(element)
+    if "editsection" in source:
+        for element in _edit_links(body):
+            _remove(element)
     hidden = [element for element in _maybe_hidden(body) if _is_hidden(element)]
     hidden_chars = sum(map(_length, hidden))
     if hidden_chars > _SHOWN_CHARS / 2 and hidden_chars > _length(body) - hidden_chars < _SHOWN_CHARS:

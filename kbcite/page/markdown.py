@@ -81,6 +81,8 @@ class _Writer:
         self._one_line = 0
         """Above 0 inside headings and table cells: breaks become spaces."""
         self._in_cell = False
+        self._items = 0
+        """List items around."""
 
     # ------------------------------------------------------------ the stream
 
@@ -172,7 +174,9 @@ class _Writer:
         if tag in HEADINGS:
             self._heading(element, HEADINGS[tag])
         elif tag == "br":
-            if self._pending_breaks == 1:
+            if self._items and self._pending_breaks == 0:
+                self._pending_space = True  # an item is one line, as far as it is one paragraph
+            elif self._pending_breaks == 1:
                 self._pending_breaks = 2
             else:
                 self.block_break(1)
@@ -258,7 +262,9 @@ class _Writer:
         self._line_is_open = False
         self._pending_space = False
         self._prefixes.append(" " * len(marker))
+        self._items += 1
         self.content(element)
+        self._items -= 1
         self._prefixes.pop()
         self._line_is_open = True
         self.block_break(1)

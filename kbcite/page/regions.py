@@ -98,9 +98,16 @@ class Region:
     def link_density(self) -> float:
         return self.links / self.chars if self.chars else 0.0
 
-    @property
-    def text(self) -> str:
-        return " ".join("".join(self.element.itertext()).split())
+    def opening(self, chars: int) -> str:
+        """The first characters of its text, white space folded; at least so many where it has them."""
+        parts: list[str] = []
+        length = 0
+        for text in self.element.itertext():
+            parts.append(text)
+            length += len(text.strip())
+            if length >= chars:
+                break
+        return " ".join("".join(parts).split())
 
     @property
     def is_cut(self) -> bool:
