@@ -26,6 +26,7 @@ from kbcite.words import language_of
 DENSE_WEIGHT = 0.65
 CHANCE_COVERAGE = 0.15
 MISSING_FIGURE_FINE = 0.1
+"""In the order; in relevance it counts twice."""
 WANTED_BONUS = 0.05
 
 BELOW_THRESHOLD = "below_threshold"
@@ -62,26 +63,28 @@ def rank(question: str, candidates: list[Candidate], options: RankingOptions) ->
     """All candidates, best first; those not used carry the reason in `dropped`."""
     asked = read_question(question)
     language = language_of(question)
-    scored = [_score(asked, language, candidate) for candidate in candidates]
+    scored = [_score(asked, language, candidate, options.threshold) for candidate in candidates]
     scored.sort(key=lambda found: (-found.scores.fused, found.block.id))
     return _choose(scored, options)
 
 
-def _score(question: Question, language: str, candidate: Candidate) -> RetrievedBlock:
-    text = _with_context(candidate)
-    missing = missing_figures(question, text)
-    fused = fuse(candidate.dense, candidate.coverage) - MISSING_FIGURE_FINE * missing
+def _score(question: Question, language: str, candidate: Candidate, threshold: float) -> RetrievedBlock:
+    """The candidate with its scores; one that is under the threshold only for want of a figure already says so."""
+    missing = missing_figures(question, _with_context(candidate))
+    dense, coverage = candidate.dense, candidate.coverage
+    fused = fuse(dense, coverage) - MISSING_FIGURE_FINE * missing
     if holds_wanted(question, candidate.block.text):
         fused += WANTED_BONUS
-    scores = Scores(
-        dense=candidate.dense,
-        coverage=candidate.coverage,
-        fused=min(1.0, max(0.0, fused)),
-        relevance=relevance(
-            candidate.dense, candidate.coverage, missing, same_language=candidate.block.language == language
-        ),
+    same_language = candidate.block.language == language
+    estimate = relevance(dense, coverage, missing, same_language=same_language)
+    for_a_figure = estimate < threshold <= relevance(dense, coverage, same_language=same_language)
+    return RetrievedBlock(
+        candidate.block,
+        candidate.places[0],
+        Scores(dense, coverage, fused=min(1.0, max(0.0, fused)), relevance=estimate),
+        also=candidate.places[1:],
+        dropped=FIGURE_MISMATCH if for_a_figure else None,
     )
-    return RetrievedBlock(candidate.block, candidate.places[0], scores, also=candidate.places[1:])
 
 
 def _with_context(candidate: Candidate) -> str:
@@ -96,7 +99,7 @@ def relevance(dense: float, coverage: float, missing: int = 0, *, same_language:
     The scales put 0.45 where 0 to 5 % of answerable questions are refused, 20 to 30 % across languages, and 97 to 99 % of
     those off the topic, 70 to 83 % of those on it whose page was taken away.
     """
-    fine = MISSING_FIGURE_FINE * missing
+    fine = 2 * MISSING_FIGURE_FINE * missing
     if same_language:
         return _logistic(14 * (dense + 0.9 * coverage - fine - 0.68))
     return _logistic(25 * (dense - fine - 0.36))
@@ -114,7 +117,7 @@ def _choose(scored: list[RetrievedBlock], options: RankingOptions) -> list[Retri
     room = options.top_k
     for found in scored:
         if found.scores.relevance < options.threshold:
-            reasons[found.block.id] = BELOW_THRESHOLD
+            reasons[found.block.id] = found.dropped or BELOW_THRESHOLD
         elif used_of_page[found.place.url] >= options.per_page:
             reasons[found.block.id] = PAGE_CROWDED
             crowded.append(found.block.id)

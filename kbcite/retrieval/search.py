@@ -9,7 +9,7 @@ from typing import Protocol
 
 from kbcite.records import Block, Place, Retrieval, RetrievedBlock
 from kbcite.retrieval.encoder import Encoder
-from kbcite.retrieval.ranking import BELOW_THRESHOLD, Candidate, RankingOptions, fuse, rank
+from kbcite.retrieval.ranking import Candidate, RankingOptions, fuse, rank
 from kbcite.retrieval.vectors import Vectors
 from kbcite.words import language_of
 
@@ -47,7 +47,7 @@ class Found:
 
     @property
     def record(self) -> Retrieval:
-        over = [block for block in self.blocks if block.dropped != BELOW_THRESHOLD]
+        over = [block for block in self.blocks if block.scores.relevance >= self.threshold]
         best = max((block.scores.relevance for block in self.blocks), default=None)
         return Retrieval(len(self.blocks), len(over), len(self.used), self.threshold, best)
 

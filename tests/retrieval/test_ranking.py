@@ -97,6 +97,13 @@ def test_each_unused_candidate_says_why() -> None:
     assert reasons(found) == {"a": None, "b": "page_crowded", "c": None, "d": "over_top_k", "e": "below_threshold"}
 
 
+def test_a_block_that_fails_for_a_figure_alone_says_so() -> None:
+    pair = [candidate("a", 0.4, 0.5, "What changed in version 3.4.1"), candidate("b", 0.1, 0.1, "Nothing.")]
+    found = rank("What changed in version 3.4.9?", pair, RankingOptions())
+    assert reasons(found) == {"a": "figure_mismatch", "b": "below_threshold"}
+    assert reasons(rank("What changed in version 3.4.1?", pair, RankingOptions()))["a"] is None
+
+
 def test_a_page_may_fill_the_room_that_no_other_page_wants() -> None:
     blocks = [candidate(str(i), 0.9 - i / 100, 0.9, url="https://one.example/") for i in range(5)]
     found = rank("who?", [*blocks, candidate("off", 0.0, 0.0)], RankingOptions(top_k=4, per_page=2))
