@@ -81,8 +81,7 @@ def rank_passages(question: Question, blocks: Sequence[RetrievedBlock], weigh: W
                 + RANK_BONUS * _rank_prior(index, block)
                 - FIGURE_PENALTY * _figures_missed(question.figures, find_figures(passage.text), block_figures)
             )
-            if _is_poor(passage, question):
-                score -= 0.4
+            score -= _poverty(passage, question, kind)
             found.append(Candidate(index, passage, score, coverage, kind, frozenset(wanted) & (own[i] | context)))
     return sorted(found, key=lambda c: (-round(c.score, 6), c.block, c.passage.start))
 
@@ -103,6 +102,8 @@ def choose(
         if not any(_is_same(own, c) for c in chosen):
             chosen.append(own)
     chosen = chosen or [best]
+    if best.passage.kind in ("list", "code") and not question.is_joined:
+        return chosen  # the whole list or example is the answer
     wide = question.is_joined or question.kind in (Kind.LIST, Kind.HOW, Kind.REASON)
     while len(chosen) < limit:
         said = frozenset().union(*(c.said for c in chosen))
@@ -177,9 +178,14 @@ def _figures_missed(asked: Sequence[Figure], own: list[Figure], around: list[Fig
     return missed / len(asked)
 
 
-def _is_poor(passage: Passage, question: Question) -> bool:
+def _poverty(passage: Passage, question: Question, kind: float) -> float:
+    """What a passage loses that answers nothing by its form: a question, a fragment, a lead-in without the thing asked for."""
     text = passage.shown.rstrip("”’\"')）]】 ")
-    return text.endswith(("?", "？", ":", "：")) or len(text) < 4 or text.casefold() == question.text.casefold()
+    if text.endswith(("?", "？")) or len(text) < 4 or text.casefold() == question.text.casefold():
+        return 0.4
+    if text.endswith((":", "：")):
+        return 0.05 if kind == 1.0 and question.asks_for_figure else 0.4
+    return 0.0
 
 
 def _is_same(one: Candidate, other: Candidate) -> bool:

@@ -46,7 +46,8 @@ _KINDS: tuple[tuple[Kind, str], ...] = (
     ),
     (Kind.REASON, r"为什么|为何|原因|\bwhy\b|\breasons?\b"),
     (Kind.HOW, r"怎么|如何|怎样|步骤|方法|\bhow (?:do|does|can|to|should|did|is|are|was|were)\b"),
-    (Kind.LIST, r"哪些|有哪|包括什么|分别|列出|\bwhich (?:\w+ )?\w+s (?:are|were|do|have)\b|\bwhat are\b|\blist\b|\bwhat \w+s are\b"),
+    (Kind.LIST, r"哪些|有哪|包括什么|分别|列出|\bwhich (?:\w+ )?\w+s (?:are|were|do|have)\b|\bwhat are\b|\bwhat (?:was|were|is"
+        r"|has been) (?:fixed|changed|added|removed|improved|new|included|supported)\b|\blist\b|\bwhat \w+s are\b"),
     (Kind.DEFINITION, r"什么是|是什么|是指什么|什么意思|定义|含义|\bwhat (?:is|are|was) (?:an?\s)?[\w\s-]{1,40}\?*$|\bmeaning of\b|\bdoes .* mean\b"
         r"|\bdefine\b"),
 )  # fmt: skip
@@ -82,7 +83,8 @@ def read_question(text: str) -> Question:
 
 
 _CONJUNCTS = re.compile(
-    r"(?P<before>[\u4e00-\u9fff]{2}|[A-Za-z0-9.]+)\s*(?:(?:以及|和|与|及|、)\s*|\s+and\s+|[，,]\s*)(?P<after>[\u4e00-\u9fff]{2}|[A-Za-z0-9.]+)"
+    r"(?P<before>[\u4e00-\u9fff]{2}|[A-Za-z0-9.]+)\s*(?:(?:以及|和|与|及|、)\s*|\s+and\s+"
+    r"|[，,]\s*)(?P<after>[\u4e00-\u9fff]{2}|[A-Za-z0-9.]+)"
 )
 
 
@@ -123,6 +125,9 @@ _SIGNS: dict[Kind, re.Pattern[str]] = {
 }  # fmt: skip
 
 
+_COUNTED = re.compile(r"(?:多少|几)\s?([\u4e00-\u9fff])|\bhow many\s+([a-z]+)", re.IGNORECASE)
+
+
 def answers_kind(question: Question, sentence: str) -> float:
     """1 where the sentence holds what the question's kind calls for beyond the question's own words, 0 where it cannot, .5 unknown."""
     kind = question.kind
@@ -134,6 +139,9 @@ def answers_kind(question: Question, sentence: str) -> float:
         if kind is Kind.PRICE and _SIGNS[Kind.PRICE].search(sentence):
             return 1.0
         good = [f for f in new if f.kind in ("number", "percent", "ordinal")]
+        if counted := _COUNTED.search(question.text):
+            unit = next(group for group in counted.groups() if group).lower().rstrip("s")
+            return 1.0 if any(f.unit.rstrip("s") == unit for f in good) else 0.5 if good else 0.3 if new else 0.0
         return 1.0 if good else 0.3 if new else 0.0
     if kind is Kind.OTHER:
         return 0.5
@@ -146,7 +154,8 @@ def answers_kind(question: Question, sentence: str) -> float:
 
 _TIME_UNITS = frozenset("天 年 月 日 时 小 分 秒 周 点 day year month hour week minute century 世 pm am".split())
 _ELEMENT = re.compile(
-    r"[\u4e00-\u9fff]{1,6}(?:[·•][\u4e00-\u9fff]{1,6})+|[《“「]([^》”」]{2,20})[》”」]|\b[A-Z][A-Za-z’'-]+(?:\s+[A-Z][A-Za-z’'-]+)*"
+    r"[\u4e00-\u9fff]{1,6}(?:[·•][\u4e00-\u9fff]{1,6})+|[《“「]([^》”」]{2,20})[》”」]"
+    r"|\b[A-Z][A-Za-z’'-]+(?:\s+[A-Z][A-Za-z’'-]+)*"
 )
 
 
