@@ -124,7 +124,7 @@ def answer(
     sure = round(confidence(read, ranked, used), 4)
     difference = find_difference(read, ranked, used, weigh)
     if complete is None:
-        if sure < options.min_confidence and ranked[0].coverage < WELL_SAID:
+        if not ranked or (sure < options.min_confidence and ranked[0].coverage < WELL_SAID):
             return _refuse(frame, RefusalReason.BELOW_THRESHOLD, ("no passage answers it",), confidence=sure)
         if difference is not None:
             chosen = [difference.preferred, *(c for c in chosen if c not in (difference.preferred, difference.other))]

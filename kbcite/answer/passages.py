@@ -22,6 +22,10 @@ _HEADING = re.compile(r"^#{1,6}\s+")
 _FOOTNOTE = re.compile(
     r"\s?(?:\[\s?\^?\d{1,3}(?:\s?[-–,、]\s?\d{1,3})*\s?\]|【\d{1,3}】|\[(?:citation needed|来源请求|需要引证|未提供引用|编辑|edit|注\s?\d+)\])"
 )
+_WORD = re.compile(r"[^\W_]")
+_INVISIBLE = re.compile(
+    r"[\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\U000e0000-\U000e007f\x00-\x08\x0b-\x1f\x7f]"
+)
 _DATELINE = re.compile(
     r"^(?:(?:发布)?时间[:：]\s*[\d-]+(?:\s+[\d:]+)?(?:\s*来源[:：]\s*\S+)?(?:\s*分享到\S+)?\s+|原标题[:：]\S+\s+(?:来源[:：]\S+\s+)?)"
     r"|^(?:[A-Z][a-z]{2,8}\.? \d{1,2}, \d{4}|\d{4}年\d{1,2}月\d{1,2}日|\d{4}-\d{1,2}-\d{1,2})\s*(?:\.\.\.|…|·|—|–|-)\s*"
@@ -85,12 +89,17 @@ def split_passages(text: str, header: str = "") -> list[Passage]:
                 sentences = split_sentences(line)
                 lead = (start + sentences[-1][0], end) if sentences else lead
             i += 1
-    return found
+    return [passage for passage in found if _WORD.search(passage.shown)]
 
 
 def without_footnotes(text: str) -> str:
     """Text without the page's own `[12]` marks, which would read as citations of ours."""
     return _FOOTNOTE.sub("", text)
+
+
+def without_invisible(text: str) -> str:
+    """Text without characters that show nothing and could hide words from a reader: zero-width, direction, tag and control."""
+    return _INVISIBLE.sub("", text)
 
 
 def _closing(text: str, lines: list[tuple[int, int]], opening: int, fence: str) -> int:
@@ -171,6 +180,6 @@ def _passage(kind: str, text: str, start: int, end: int, context: str) -> Passag
         end -= 1
     piece = text[start:end]
     if kind == "code":
-        return Passage(kind, start, end, piece, piece, context)
-    shown = " ".join(without_footnotes(piece).replace("**", "").split()).lstrip("> ")
+        return Passage(kind, start, end, piece, without_invisible(piece), context)
+    shown = " ".join(without_footnotes(without_invisible(piece)).replace("**", "").split()).lstrip("> ")
     return Passage(kind, start, end, piece, re.sub(r"\s*(?:\.\.\.|…)$", "…", shown), context)

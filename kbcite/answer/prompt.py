@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kbcite.answer.passages import without_footnotes
+from kbcite.answer.passages import without_footnotes, without_invisible
 from kbcite.answer.wording import CANNOT_CONFIRM, LIVE_NOTICE
 from kbcite.records import RetrievedBlock, SourceType
 from kbcite.words import language_of
@@ -54,9 +54,6 @@ Answer: The warranty lasts two years from the day of purchase. [1] Batteries are
 Question: What is the service centre's phone number?
 Answer: {refusal}.""",
 }
-_CONTROL = re.compile(
-    r"[\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\U000e0000-\U000e007f\x00-\x08\x0b-\x1f\x7f]"
-)
 _ROLE = re.compile(
     r"<\|[^|>]{1,40}\|>|\[/?INST\]|<</?SYS>>|</?s>|^(\s*)(system|assistant|user|human|系统|助手|用户)(\s*[:：])",
     re.IGNORECASE | re.MULTILINE,
@@ -111,5 +108,5 @@ def build_retry(messages: Sequence[Message], reply: str, problems: Sequence[str]
 
 def neutralise(text: str) -> str:
     """Page text that cannot pass for anything else: no `[n]` of its own, no invisible characters, no chat roles."""
-    text = _CONTROL.sub("", without_footnotes(text))
+    text = without_invisible(without_footnotes(text))
     return _ROLE.sub(lambda match: f"{match[1] or ''}{match[2]} {match[3]}" if match[2] else " ", text)

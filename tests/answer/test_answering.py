@@ -105,6 +105,27 @@ def test_only_dropped_blocks_are_a_refusal_with_the_best_score():
     assert result.refusal.best_score == block.scores.relevance
 
 
+@pytest.mark.parametrize("text", ["[1][2]\n\n…", "|||\n| --- |\n", "```", " "])
+def test_blocks_without_a_word_are_a_refusal(text):
+    assert ask("退货期限是多少天？", [retrieved(text)]).status == "refused"
+
+
+def test_what_shows_nothing_does_not_reach_the_answer():
+    result = ask("退货期限是多少天？", [retrieved("退货\u200b期限为\u202e 30 天。")])
+    assert result.text == "退货期限为 30 天。[1]"
+    assert result.sources[0].quote.text == "退货\u200b期限为\u202e 30 天。"
+
+
+def test_a_question_for_two_things_takes_the_best_passage_for_each():
+    blocks = [
+        retrieved("上海的面积为 6340 平方公里。上海有 16 个区。", 0),
+        retrieved("北京的面积为 16410 平方公里。北京有 16 个区。", 1),
+    ]
+    text = ask("上海和北京的面积分别是多少？", blocks).text
+    assert "6340" in text
+    assert "16410" in text
+
+
 def test_a_question_of_the_moment_is_not_answered_from_a_page_of_yesterday():
     result = ask("贵州茅台现在的股价是多少？", [retrieved("贵州茅台股价为 1500 元。", 0)])
     assert result.refusal.reason is RefusalReason.STALE_ONLY
