@@ -24,7 +24,8 @@ _CUT_TAGS = frozenset("aside footer form menu address".split())
 _PROTECTED_TAGS = frozenset("pre table tbody tr td blockquote h1 h2 h3 h4 p".split())
 _ARTICLE_CHARS = 400
 _DATELINE_CHARS = 200
-_NOISE_CHARS = 40
+_LONGEST_NOISE = 2000
+_LONGEST_STATEMENT = 600
 _MANY_CLASSES = 4
 _NOISE = re.compile(
     r"\W*(?:相关(?:阅读|文章|新闻|推荐|链接|报道|内容|专题|话题)|(?:推荐|延伸|扩展|猜你想|热门|精彩)(?:阅读|文章|推荐|评论|新闻|标签)|猜你喜欢|为[你您]推荐|"
@@ -138,24 +139,16 @@ def _looks_like(region: Region, unit: float, index_chars: float) -> str:
         return ""
     if density > 0.6 and region.prose < 100 * unit and region.tag not in ("p", "td", "tr", "tbody", "dd"):
         return "" if _is_written_list(region) else "links"
-    if (
-        region.chars < 2000 * unit
-        and region.tag in ("div", "section", "ul", "p")
-        and (density > 0.4 or region.chars < 60 * unit)
-        and _NOISE.match(region.opening(_NOISE_CHARS))
-    ):
+    is_linked = density > 0.4
+    if region.chars >= (_LONGEST_NOISE if is_linked else _LONGEST_STATEMENT) * unit:
+        return ""
+    opening = region.opening(_DATELINE_CHARS)
+    is_block = region.tag in ("div", "section", "p")
+    if (is_block or region.tag == "ul") and (is_linked or region.chars < 60 * unit) and _NOISE.match(opening):
         return "noise words"
-    if (
-        region.chars < _DATELINE_CHARS * unit
-        and not region.titles
-        and len(_DATELINE.findall(region.opening(_DATELINE_CHARS))) >= 2
-    ):
+    if region.chars < _DATELINE_CHARS * unit and not region.titles and len(_DATELINE.findall(opening)) >= 2:
         return "dateline"
-    if (
-        region.chars < 600 * unit
-        and region.tag in ("div", "section", "p")
-        and _STATEMENT.match(region.opening(_NOISE_CHARS))
-    ):
+    if is_block and region.chars < _LONGEST_STATEMENT * unit and _STATEMENT.match(opening):
         return "statement"
     return ""
 

@@ -24,7 +24,7 @@ _TOKEN = re.compile(
     r"|(?P<entity>&(?:#[xX]?[0-9a-fA-F]+|[a-zA-Z][a-zA-Z0-9]*);?)|(?P<space>[^\S\u3000]+)",
     re.IGNORECASE | re.DOTALL,
 )
-_PLAIN_RUN = re.compile(r"[^\W_][\w ,.]*")
+_PLAIN_RUN = re.compile("[a-zA-Z0-9\u0370-\u1fff\u2e80-\U0003ffff][a-zA-Z0-9 ,.\u0370-\u1fff\u2e80-\U0003ffff]*")
 """Characters that hardly anyone writes as entities."""
 _PROBE_CHARS = 8
 _ENTITY_CHARS = 8
@@ -107,11 +107,16 @@ def _find(piece: Piece, source: str, low: int, high: int) -> Place | None:
 
 
 def _probe(raw: str) -> re.Match[str] | None:
-    """The longest plain run of a text, where it is long enough to be looked for."""
-    if len(raw) < _PROBE_CHARS:
-        return None
-    probe = max(_PLAIN_RUN.finditer(raw), key=_match_length, default=None)
-    return probe if probe and _match_length(probe) >= _PROBE_CHARS else None
+    """The first plain run of a text that is long, else its longest; None where none is long enough to be looked for."""
+    best = None
+    longest = _PROBE_CHARS - 1
+    for run in _PLAIN_RUN.finditer(raw):
+        length = run.end() - run.start()
+        if length > longest:
+            best, longest = run, length
+            if length >= _ANCHOR_CHARS:
+                break
+    return best
 
 
 def _is_bounded(piece: Piece, source: str, start: int, end: int) -> bool:
@@ -161,17 +166,13 @@ def _windows(raw: str, source: str, low: int, high: int) -> Iterator[Place]:
         yield low, min(high, low + _ENTITY_CHARS * len(raw) + _NEXT_CHARS)
         return
     before = _ENTITY_CHARS * probe.start() + _MARGIN
-    after = _match_length(probe) + _ENTITY_CHARS * (len(raw) - probe.end()) + _MARGIN
+    after = probe.end() - probe.start() + _ENTITY_CHARS * (len(raw) - probe.end()) + _MARGIN
     at = source.find(probe[0], low, high)
     for _ in range(_MOST_TRIES):
         if at < 0:
             return
         yield max(low, at - before), min(high, at + after)
         at = source.find(probe[0], at + 1, high)
-
-
-def _match_length(match: re.Match[str]) -> int:
-    return match.end() - match.start()
 
 
 class _ResolvedText:
