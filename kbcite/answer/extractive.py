@@ -9,6 +9,7 @@ add: words of the question that are still unsaid, or the same answer's other hal
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -98,7 +99,10 @@ def choose(
     best = ranked[0]
     for half in halves(question)[:limit] if limit > 1 else []:
         # Each half has its own best passage; a passage that serves both stands for both.
-        own = rank_passages(half, blocks, weigh)[0]
+        best_of_half = rank_passages(half, blocks, weigh)
+        own = next(
+            (c for c in best_of_half if c.kind == 1.0 and c.score >= 0.75 * best_of_half[0].score), best_of_half[0]
+        )
         if not any(_is_same(own, c) for c in chosen):
             chosen.append(own)
     chosen = chosen or [best]
@@ -178,10 +182,15 @@ def _figures_missed(asked: Sequence[Figure], own: list[Figure], around: list[Fig
     return missed / len(asked)
 
 
+_BOILERPLATE = re.compile(r"©|copyright|all rights reserved|责任编辑|相关推荐|版权所有|点击查看|回复【", re.IGNORECASE)
+
+
 def _poverty(passage: Passage, question: Question, kind: float) -> float:
     """What a passage loses that answers nothing by its form: a question, a fragment, a lead-in without the thing asked for."""
     text = passage.shown.rstrip("”’\"')）]】 ")
     if text.endswith(("?", "？")) or len(text) < 4 or text.casefold() == question.text.casefold():
+        return 0.4
+    if _BOILERPLATE.search(text):
         return 0.4
     if text.endswith((":", "：")):
         return 0.05 if kind == 1.0 and question.asks_for_figure else 0.4

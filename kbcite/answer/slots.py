@@ -56,7 +56,11 @@ def differing_runs(first: str, second: str) -> tuple[str, str] | None:
     if not places or len(set(places)) > 1:
         return None
     mine, theirs = places[0]
-    return places[0] if (_number(mine) is None) == (_number(theirs) is None) else None
+    if (_number(mine) is None) != (_number(theirs) is None) or max(len(mine), len(theirs)) > 3 * min(
+        len(mine), len(theirs)
+    ):
+        return None
+    return places[0]
 
 
 def _number(run: str) -> str | None:
