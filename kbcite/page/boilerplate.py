@@ -22,11 +22,13 @@ from kbcite.page.tables import data_rows
 
 _CUT_TAGS = frozenset("aside footer form menu address".split())
 _PROTECTED_TAGS = frozenset("pre table tbody tr td blockquote h1 h2 h3 h4 p".split())
+# Lengths are in Latin letters; Chinese characters count for more (`Page.unit`).
 _ARTICLE_CHARS = 400
-_DATELINE_CHARS = 200
+"""Weight beside the comments from which they are comments, and not the text."""
+_MANY_CLASSES = 4
 _LONGEST_NOISE = 2000
 _LONGEST_STATEMENT = 600
-_MANY_CLASSES = 4
+_DATELINE_CHARS = 200
 _NOISE = re.compile(
     r"\W*(?:相关(?:阅读|文章|新闻|推荐|链接|报道|内容|专题|话题)|(?:推荐|延伸|扩展|猜你想|热门|精彩)(?:阅读|文章|推荐|评论|新闻|标签)|猜你喜欢|为[你您]推荐|"
     r"广告|上一篇|下一篇|编辑推荐|网友评论|大家都在看|其他人也在看|扫一扫|分享到|责任编辑|责编|"
@@ -40,8 +42,6 @@ _STATEMENT = re.compile(
     r"disclaimer\b)",
     re.IGNORECASE,
 )
-
-
 _DATELINE = re.compile(
     r"(?:(?:发布|公告|更新|发表)?(?:时间|日期)|来源|作者|编辑|记者|浏览(?:次数|量)?|阅读(?:次数|量)?|点击(?:数|量)?|字体|字号|大小)\s*[:：]|发布于|"
     r"\b\d{4}[-/.年]\d{1,2}[-/.月]\d{1,2}|\b(?:published|updated|posted|written by|last modified)\b"
