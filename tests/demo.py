@@ -11,8 +11,8 @@ from pathlib import Path
 from tests.golden_site import serve_golden_pages
 
 QUESTIONS = (
-    "青禾智能温控器多少钱？",
-    "How do I roll back a failed upgrade?",
+    "栖岚RO反渗透滤芯现在多少钱？",
+    "How many keys may one Quillstore transaction touch?",
     "谁获得了2035年的诺贝尔文学奖？",
 )
 EXPECTED = (0, 0, 3)
