@@ -21,6 +21,7 @@ from kbcite.page.regions import (
 from kbcite.page.tables import data_rows
 
 _CUT_TAGS = frozenset("aside footer form menu address".split())
+_SECTIONS = frozenset("article main section li".split())
 _PROTECTED_TAGS = frozenset("pre table tbody tr td blockquote h1 h2 h3 h4 p".split())
 # Lengths are in Latin letters; Chinese characters count for more (`Page.unit`).
 _ARTICLE_CHARS = 400
@@ -66,8 +67,7 @@ def cut_named(page: Page, is_forum: bool) -> None:
             ):
                 region.remove("named")
     for region in named:
-        is_header = region.tag == "header" or "header" in region.names
-        if is_header and not region.titles and not region.prose and not region.cut and not _is_inside_cut(region):
+        if _is_page_header(region) and not region.cut and not _is_inside_cut(region):
             region.remove("header")
     comments = []
     for region in named:
@@ -89,6 +89,13 @@ def _trusted(carriers: list[tuple[Region, frozenset[str]]], most: float) -> set[
         for word in found - above:
             totals[word] = totals.get(word, 0.0) + region.weight
     return {word for word, weight in totals.items() if weight <= most}
+
+
+def _is_page_header(region: Region) -> bool:
+    """True for a header of the page: without title or text, and not of an article, section or card."""
+    if region.tag != "header" and "header" not in region.names:
+        return False
+    return not (region.titles or region.prose) and all(outer.tag not in _SECTIONS for outer in region.ancestors())
 
 
 def _is_inside_cut(region: Region) -> bool:

@@ -35,6 +35,9 @@ _BODY_FACTOR = 5.0
 """What weight counts for where templates name the text itself (`entry-content`)."""
 _INDEX_PROSE = 600
 """Running text below which a page of links is an index: its links are what it has to say."""
+_INDEX_TEASERS = 6
+_TEASER_WEIGHT = 100
+"""Weight a teaser below which so many of them are an index."""
 _INDEX_CHARS = 0.25
 """Share of an index from which a part of it is left alone."""
 _SHELL_CHARS = 200
@@ -131,7 +134,7 @@ def _select(root: etree._Element, source: str, url: str) -> _Selection | NoConte
     is_forum = _is_forum(url, body, source)
     cut_named(page, is_forum)
     main = _heaviest(whole, unit)
-    is_index = main.prose < _INDEX_PROSE * unit and (whole.link_density > 0.5 or whole.prose < 0.15 * whole.chars)
+    is_index = _is_index(whole, main, unit)
     if is_index:
         whole.weigh_links()
         main = _heaviest(whole, unit)
@@ -139,6 +142,13 @@ def _select(root: etree._Element, source: str, url: str) -> _Selection | NoConte
     for part in parts:
         cut_inside(part, main, unit, _INDEX_CHARS * main.chars if is_index else 0.0)
     return _Selection(main, parts)
+
+
+def _is_index(whole: Region, main: Region, unit: float) -> bool:
+    """True for a page whose links are what it has to say: a list of products, the front page of a newspaper."""
+    if main.teasers >= _INDEX_TEASERS and main.weight < _TEASER_WEIGHT * unit * main.teasers:
+        return True
+    return main.prose < _INDEX_PROSE * unit and (whole.link_density > 0.5 or whole.prose < 0.15 * whole.chars)
 
 
 def _unit_of(text: str) -> float:
