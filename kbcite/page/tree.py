@@ -89,9 +89,10 @@ def _without_giant_tags(text: str) -> str:
     """The text with the attributes of tags over `MAX_TAG_CHARS` or `MAX_ATTRIBUTES` left out."""
     if len(text) <= MAX_TAG_CHARS:
         return text
-    pieces = text.split(">")
-    if max(map(len, pieces)) > MAX_TAG_CHARS:
-        text = ">".join(_shorten_tag(piece) if len(piece) > MAX_TAG_CHARS else piece for piece in pieces)
+    # A stretch of this length without `>` covers at least one whole step of half its length.
+    step = MAX_TAG_CHARS // 2
+    if any(text.find(">", start, start + step) < 0 for start in range(0, len(text) - step, step)):
+        text = ">".join(_shorten_tag(piece) if len(piece) > MAX_TAG_CHARS else piece for piece in text.split(">"))
     # Attribute values may hold `>`; the exact look costs a third of a parse, so only pages that could hold so many get it.
     if text.count("=") > 10 * MAX_ATTRIBUTES:
         kept, position = [], 0
