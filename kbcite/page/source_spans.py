@@ -31,6 +31,8 @@ _ENTITY_CHARS = 8
 """Characters of source for one of the text, where entities, comments and tags stand in it."""
 _MARGIN = 100
 _NEXT_CHARS = 2_000
+_WIDEST = 50_000
+"""Bound of a window for a text of nothing but entities."""
 Place = tuple[int, int]
 """Start and end in the source."""
 Run = tuple[int, int, int, int]
@@ -163,7 +165,7 @@ def _windows(raw: str, source: str, low: int, high: int) -> Iterator[Place]:
     """
     probe = _probe(raw)
     if probe is None:
-        yield low, min(high, low + _ENTITY_CHARS * len(raw) + _NEXT_CHARS)
+        yield low, min(high, low + min(_ENTITY_CHARS * len(raw), _WIDEST) + _NEXT_CHARS)
         return
     before = _ENTITY_CHARS * probe.start() + _MARGIN
     after = probe.end() - probe.start() + _ENTITY_CHARS * (len(raw) - probe.end()) + _MARGIN
