@@ -14,6 +14,7 @@ from kbcite.page.regions import (
     FURNITURE_WORDS,
     HEADINGS,
     NO_WORDS,
+    REVIEW_WORDS,
     SIDE_WORDS,
     Page,
     Region,
@@ -49,7 +50,7 @@ _DATELINE = re.compile(
 )
 
 
-def cut_named(page: Page, is_forum: bool) -> None:
+def cut_named(page: Page, is_forum: bool, is_product: bool) -> None:
     """Cuts the regions that their tag, class or id gives away, the surest names first.
 
     A word that names much of what is left of the page is no evidence there: some sites call their posts comments, or their
@@ -70,8 +71,9 @@ def cut_named(page: Page, is_forum: bool) -> None:
         if _is_page_header(region) and not region.cut and not _is_inside_cut(region):
             region.remove("header")
     comments = []
+    comment_words = COMMENT_WORDS | REVIEW_WORDS if is_product else COMMENT_WORDS
     for region in named:
-        if not COMMENT_WORDS.isdisjoint(region.names) and not region.cut and not _is_inside_cut(region):
+        if not comment_words.isdisjoint(region.names) and not region.cut and not _is_inside_cut(region):
             region.remove("comments")
             comments.append(region)
     if is_forum or page.body.weight < _ARTICLE_CHARS * page.unit:

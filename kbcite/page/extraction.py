@@ -20,6 +20,7 @@ from kbcite.page.unseen import CONTROLS, is_shell, strip_unseen
 from kbcite.records import Cut, MainContent
 from kbcite.words import CJK
 
+_PRODUCT = re.compile(r'"@type"\s*:\s*"Product"|schema\.org/Product\b|property="og:type"\s+content="(?:og:)?product')
 _CJK_CHARACTER = re.compile(f"[{CJK}]")
 _CHINESE_UNIT = 0.4
 """A Chinese character says as much as two and a half Latin letters."""
@@ -132,12 +133,15 @@ def _select(root: etree._Element, source: str, url: str) -> _Selection | NoConte
     if not whole.chars:
         return NoContent("no_text")
     is_forum = _is_forum(url, body, source)
-    cut_named(page, is_forum)
+    is_product = _PRODUCT.search(source) is not None
+    cut_named(page, is_forum, is_product)
     main = _heaviest(whole, unit)
     is_index = _is_index(whole, main, unit)
     if is_index:
         whole.weigh_links()
         main = _heaviest(whole, unit)
+    if not is_index and whole.titles == 1 and is_product:
+        main = _up_to_title(main)
     parts = (main,) if is_index else _with_lead(page, main, is_forum)
     for part in parts:
         cut_inside(part, main, unit, _INDEX_CHARS * main.chars if is_index else 0.0)
@@ -201,6 +205,11 @@ def _has_twin(region: Region, parent: Region, unit: float) -> bool:
         and other.element.get("class") == name
         for other in parent.children
     )
+
+
+def _up_to_title(main: Region) -> Region:
+    """The smallest region around the main one that holds the title: what a product costs stands beside its name."""
+    return next((region for region in (main, *main.ancestors()) if region.titles), main)
 
 
 def _with_lead(page: Page, main: Region, is_forum: bool) -> tuple[Region, ...]:

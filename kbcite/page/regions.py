@@ -47,7 +47,9 @@ SIDE_WORDS = frozenset(
 )
 """Words that mostly name what stands beside the text, but that some sites give to the text."""
 CONSENT_WORDS = frozenset("cookie cookies consent gdpr onetrust".split())
-NAMING_WORDS = CONSENT_WORDS | COMMENT_WORDS | frozenset(("header",)) | FURNITURE_WORDS | SIDE_WORDS
+REVIEW_WORDS = frozenset(("reviews",))
+"""What buyers say stands beside the text of a product, and is the text of other pages."""
+NAMING_WORDS = CONSENT_WORDS | REVIEW_WORDS | COMMENT_WORDS | frozenset(("header",)) | FURNITURE_WORDS | SIDE_WORDS
 NO_WORDS: frozenset[str] = frozenset()
 NO_HINTS = (False, NO_WORDS)
 NAMING_TAGS = frozenset("aside footer form menu address header".split())

@@ -128,3 +128,14 @@ def test_cuts_name_rule_length_and_links():
     cut = next(cut for cut in explain(parse_html(source), source) if "Start" in cut.text)
     assert (cut.rule, cut.text, cut.length) == ("named", "Start page", 10)
     assert cut.link_density == 0.5
+
+
+def test_a_product_page_keeps_name_and_price_and_leaves_out_its_reviews():
+    body = (
+        '<script type="application/ld+json">{"@type": "Product"}</script>'
+        f"<main><div class=top><h1>Lamp</h1><p>49 €, in stock</p></div><div class=text><p>{SENTENCE * 8}</p></div>"
+        f"<div class=reviews><p>{SENTENCE}Five stars.</p></div></main>"
+    )
+    text = text_of(body)
+    assert text.startswith("# Lamp\n\n49 €, in stock")
+    assert "Five stars" not in text
