@@ -20,7 +20,7 @@ def register(app: typer.Typer) -> None:
 def build(
     ctx: typer.Context,
     urls: Annotated[
-        list[str] | None, typer.Argument(metavar="[URL]...", help="Pages to fetch; without any, every source.")
+        list[str] | None, typer.Argument(metavar="URL", help="Pages to fetch; without any, every source.")
     ] = None,
     wait: Annotated[float, typer.Option(help="Seconds to wait for another writer.")] = 0.0,
 ) -> None:

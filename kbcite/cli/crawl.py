@@ -23,7 +23,7 @@ def crawl(
     ctx: typer.Context,
     urls: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[URL]...", help="Pages to start from; without any, the seeds of every source."),
+        typer.Argument(metavar="URL", help="Pages to start from; without any, the seeds of every source."),
     ] = None,
     max_pages: Annotated[int | None, typer.Option(min=1, help="Pages fetched in this run at most.")] = None,
     max_time: Annotated[float | None, typer.Option(min=0.0, help="Seconds this run may take.")] = None,

@@ -157,7 +157,7 @@ class Frontier:
         ).rowcount
 
     def get(self, url_key: str) -> FrontierRow | None:
-        """What is known of a URL: the answer to “why was it not fetched?”."""
+        """What is known of a URL: the answer to "why was it not fetched?"."""
         row = self._sql.execute(f"SELECT {_COLUMNS} FROM frontier WHERE url_key = ?", (url_key,)).fetchone()
         return _row(row) if row else None
 
