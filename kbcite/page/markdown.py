@@ -33,7 +33,7 @@ _FILE_NAME = re.compile(r"^\S+\.(?:jpe?g|png|gif|webp|svg|bmp)$|^[\W\d_]*$", re.
 _NOT_IN_ALT = frozenset("[]<>")
 _TEX_IN_ALT = re.compile(r"^\{\\(?:display|text)style (.*)\}$", re.DOTALL)
 _PERMALINKS = frozenset(("#", "¶", "§", "🔗", "\uf0c1"))
-"""What documentation puts behind its headings as a link to them."""
+"""What documentation puts behind its headings and terms as a link to them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +207,7 @@ class _Writer:
                 self._code(element)
             else:
                 self._block(element, 1)
-        elif not (tag == "a" and self._one_line and len(element) == 0 and (element.text or "").strip() in _PERMALINKS):
+        elif not (tag == "a" and len(element) == 0 and (element.text or "").strip() in _PERMALINKS):
             self.content(element)
 
     def _block(self, element: etree._Element, lines: int) -> None:

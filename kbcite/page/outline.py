@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
-_MARKUP = re.compile(r"[`¶]|\*\*|(?<!\w)_|_(?!\w)|!?\[(?=[^\]]*\]\()|\]\([^)]*\)")
+_MARKUP = re.compile(r"`|\*\*|(?<!\w)_|_(?!\w)|!?\[(?=[^\]]*\]\()|\]\([^)]*\)")
 _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})")
 _ITEM = re.compile(r"([ \t]*)(?:[-*+•]|\d{1,3}[.)])(?:[ \t]+|$)")
 

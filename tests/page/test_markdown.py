@@ -74,3 +74,8 @@ def test_dropped_elements_leave_no_empty_item():
     root = lxml_html.fromstring("<div><ul><li><span>x</span></li><li>y</li></ul></div>")
     text, _ = write_markdown([root], {root.find(".//span")})
     assert text.strip() == "- y"
+
+
+def test_the_permalinks_of_terms_are_no_text() -> None:
+    page = '<dl><dt>sort(x)<a class="headerlink" href="#sort">¶</a></dt><dd>Sorts.</dd></dl>'
+    assert "¶" not in markdown(page)
