@@ -151,13 +151,18 @@ def _looks_like(region: Region, unit: float, index_chars: float) -> str:
     is_linked = density > 0.4
     if region.chars >= (_LONGEST_NOISE if is_linked else _LONGEST_STATEMENT) * unit:
         return ""
-    opening = region.opening(_DATELINE_CHARS)
     is_block = region.tag in ("div", "section", "p")
-    if (is_block or region.tag == "ul") and (is_linked or region.chars < 60 * unit) and _NOISE.match(opening):
+    may_be_noise = (is_block or region.tag == "ul") and (is_linked or region.chars < 60 * unit)
+    may_be_dateline = region.chars < _DATELINE_CHARS * unit and not region.titles
+    may_be_statement = is_block and region.chars < _LONGEST_STATEMENT * unit
+    if not (may_be_noise or may_be_dateline or may_be_statement):
+        return ""
+    text = region.text()
+    if may_be_noise and _NOISE.match(text):
         return "noise words"
-    if region.chars < _DATELINE_CHARS * unit and not region.titles and len(_DATELINE.findall(opening)) >= 2:
+    if may_be_dateline and len(_DATELINE.findall(text)) >= 2:
         return "dateline"
-    if is_block and region.chars < _LONGEST_STATEMENT * unit and _STATEMENT.match(opening):
+    if may_be_statement and _STATEMENT.match(text):
         return "statement"
     return ""
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from lxml import etree
 
 from kbcite.page.tables import own_rows
+from kbcite.page.tree import text_content
 
 _LANGUAGE = re.compile(
     r"(?:^|\s)(?:language|lang|brush:|highlight-source|highlight-text|code|sourceCode)[-:\s]+([\w+#-]{1,20})"
@@ -35,7 +36,7 @@ _NEW_LINE = frozenset("div li p tr br".split())
 def is_code_block(element: etree._Element) -> bool:
     """True for an element without `<pre>` that still holds lines of code."""
     if element.tag == "code":
-        text = "".join(element.itertext())
+        text = text_content(element)
         return "\n" in text.strip() or next(element.iter("br"), None) is not None
     return False
 
@@ -60,7 +61,7 @@ def code_table(table: etree._Element) -> list[etree._Element] | None:
 
 
 def _is_numbers(cell: etree._Element) -> bool:
-    return _NUMBERS.fullmatch("".join(cell.itertext())) is not None
+    return _NUMBERS.fullmatch(text_content(cell)) is not None
 
 
 def read_code(element: etree._Element) -> Iterator[str]:
@@ -88,7 +89,7 @@ def _read(element: etree._Element, code_lines: bool = False) -> Iterator[str]:
                 if tag in _NEW_LINE or (code_lines and not (child.tail or "").startswith("\n")):
                     last = child[-1] if len(child) else None
                     tail = (child.tail or "") if tag != "br" else ""
-                    ends = ("".join(child.itertext()).endswith("\n")) or tail.startswith("\n")
+                    ends = text_content(child).endswith("\n") or tail.startswith("\n")
                     if not ends or (last is None and tag == "br"):
                         yield "\n"
         if child.tail:

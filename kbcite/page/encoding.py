@@ -108,8 +108,7 @@ _INVISIBLE = re.compile(
     "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # bidirectional controls
     "\ufff9-\ufffb\U000e0000-\U000e0fff]"  # interlinear annotation, tag characters, supplementary variation selectors
 )
-
-
+_PLAIN = bytes((*b"\t\n\f\r", *range(0x20, 0x7F)))
 _REFERENCE = re.compile(r"&(?:#[xX]([0-9a-fA-F]{1,8})|#([0-9]{1,8})|(shy|lrm|rlm|ZeroWidthSpace|NoBreak)\b);?")
 
 
@@ -119,8 +118,11 @@ def strip_invisible(text: str) -> str:
     Tabs, line breaks, joiners (emoji, Indic scripts) and emoji variation selectors stay. Apply it to decoded text before
     anything takes offsets in it: `Span.source_start` counts in its result.
     """
-    text = _INVISIBLE.sub("", text)
-    if "&" in text:
+    # Regular expressions are slow on whole pages: only what is not plain ASCII is looked at, and each reference once.
+    unusual = text.encode("utf-8", "surrogatepass").translate(None, _PLAIN).decode("utf-8", "surrogatepass")
+    for character in set(_INVISIBLE.findall(unusual)):
+        text = text.replace(character, "")
+    if "&" in text and any(_is_invisible(*groups) for groups in set(_REFERENCE.findall(text))):
         text = _REFERENCE.sub(lambda match: _visible(match, ""), text)
         # Taking one out may have made another of what stood around it; a space cannot.
         text = _REFERENCE.sub(lambda match: _visible(match, " "), text)
@@ -129,11 +131,14 @@ def strip_invisible(text: str) -> str:
 
 def _visible(reference: re.Match[str], instead: str) -> str:
     """The reference itself, unless it stands for an invisible character."""
-    hexadecimal, decimal, name = reference.groups()
+    return instead if _is_invisible(*reference.groups(default="")) else reference[0]
+
+
+def _is_invisible(hexadecimal: str, decimal: str, name: str) -> bool:
+    """True for the parts of a reference that stands for an invisible character."""
     code = -1 if name else int(hexadecimal, 16) if hexadecimal else int(decimal)
     # 128 to 159 mean windows-1252 in HTML: `&#146;` is an apostrophe.
-    is_visible = 0x80 <= code < 0xA0 or (0 <= code <= sys.maxunicode and not _INVISIBLE.match(chr(code)))
-    return reference[0] if is_visible else instead
+    return not (0x80 <= code < 0xA0 or (0 <= code <= sys.maxunicode and not _INVISIBLE.match(chr(code))))
 
 
 # ---------------------------------------------------------------- what is declared

@@ -10,6 +10,8 @@ from typing import Any
 
 from lxml import etree
 
+from kbcite.page.tree import text_content
+
 _TAGS = ("html", "title", "meta", "link", "script", "time", "abbr", "h1", "h2", "h3")
 _NESTED = ("@graph", "mainEntity", "mainEntityOfPage")
 """Where JSON-LD keeps what the page is about. Comments, reviews and parts are dated, too, but are not the page."""
@@ -87,7 +89,7 @@ def types_of(item: JsonObject) -> list[str]:
 
 def text_of(element: etree._Element) -> str:
     """All text in an element, white space folded."""
-    return " ".join("".join(element.itertext()).split())
+    return " ".join(text_content(element).split())
 
 
 def _items(script: str) -> list[JsonObject]:

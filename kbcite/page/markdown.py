@@ -15,6 +15,7 @@ from lxml import etree
 
 from kbcite.page.code import code_language, code_table, is_code_block, read_code
 from kbcite.page.tables import data_rows
+from kbcite.page.tree import text_content
 
 HEADINGS = {"h1": "# ", "h2": "## ", "h3": "### ", "h4": "#### ", "h5": "##### ", "h6": "###### "}
 PARAGRAPHS = frozenset("p dl dt figure figcaption caption summary table address center".split())
@@ -216,7 +217,7 @@ class _Writer:
         self.block_break(lines)
 
     def _heading(self, element: etree._Element, marks: str) -> None:
-        if not "".join(element.itertext()).strip():
+        if not text_content(element).strip():
             for child in element.iter("img"):
                 self._image(child)
             return
@@ -365,7 +366,7 @@ class _Writer:
         if len(element) and is_code_block(element):
             self._code(element)
             return
-        text = "".join(element.itertext())
+        text = text_content(element)
         if not text.strip() or "`" in text:
             self.content(element)
             return

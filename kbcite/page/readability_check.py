@@ -12,10 +12,11 @@ from functools import cache
 from kbcite.page import character_frequency
 from kbcite.records import DecodedPage
 
-_CONTROL = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f]")
+_CONTROLS = bytes((*range(0x09), *range(0x0E, 0x1B), *range(0x1C, 0x20)))
 _MOST_CONTROLS = 0.002
 """Share of control characters in a page; a stray one is common, of a binary file they are 10 %."""
-_NOT_ASCII = re.compile("[^\x00-\x7f]+")
+_ASCII = bytes(range(128))
+_ASCII_TO_BLANK = bytes.maketrans(_ASCII, b" " * 128)
 _SAMPLE = 2000
 """Characters above ASCII that are judged, taken from all over a page."""
 _ENOUGH = 20
@@ -46,13 +47,18 @@ def why_unreadable(page: DecodedPage) -> str | None:
     `binary_data`, `replacement_characters` (bytes that did not decode, now or on their way here), or `mojibake` (decoded,
     but to what no one writes).
     """
-    if len(_CONTROL.findall(page.text)) > _MOST_CONTROLS * len(page.text):
+    # Bytes are counted and split ten times as fast as a regular expression looks at characters.
+    data = page.text.encode("utf-8", "surrogatepass")
+    if len(data) - len(data.translate(None, _CONTROLS)) > _MOST_CONTROLS * len(page.text):
         return "binary_data"
-    runs = _NOT_ASCII.findall(page.text)
-    total = sum(map(len, runs))
+    if page.text.isascii():
+        return None
+    ascii_characters = len(data) - len(data.translate(None, _ASCII))
+    total = len(page.text) - ascii_characters
+    runs = data.translate(_ASCII_TO_BLANK).split()
     if total > _SAMPLE:
         runs = runs[:: total // _SAMPLE + 1]
-    sample = " ".join(runs)[: 2 * _SAMPLE]
+    sample = b" ".join(runs).decode("utf-8", "surrogatepass")[: 2 * _SAMPLE]
     length = len(sample) - sample.count(" ")
     lost = sample.count("\ufffd") + len(_BAKED_IN) * sample.count(_BAKED_IN)
     if lost > 2 and lost > _MOST_DAMAGE * length:

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 
 from lxml import etree
 
+from kbcite.page.tree import text_content
+
 BLOCKS = frozenset(
     "address article aside blockquote body caption center dd details div dl dt fieldset figcaption figure footer form h1 h2 "
     "h3 h4 h5 h6 header hgroup html legend li main menu nav ol p pre section summary table tbody td tfoot th thead tr ul "
@@ -100,16 +102,9 @@ class Region:
     def link_density(self) -> float:
         return self.links / self.chars if self.chars else 0.0
 
-    def opening(self, chars: int) -> str:
-        """The first characters of its text, white space folded; at least so many where it has them."""
-        parts: list[str] = []
-        length = 0
-        for text in self.element.itertext():
-            parts.append(text)
-            length += len(text.strip())
-            if length >= chars:
-                break
-        return " ".join("".join(parts).split())
+    def text(self) -> str:
+        """Its text, white space folded."""
+        return " ".join(text_content(self.element).split())
 
     @property
     def is_cut(self) -> bool:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from lxml import etree
 
+from kbcite.page.tree import text_content
+
 MAX_CELL_CHARS = 300
 """Mean characters of a cell above which a table is layout."""
 MAX_SPAN = 50
@@ -21,7 +23,7 @@ def data_rows(table: etree._Element) -> list[Row] | None:
     cells = [cell for row in rows for cell in row]
     if next(table.iterdescendants("table"), None) is not None or next(table.iterdescendants("pre"), None) is not None:
         return None
-    lengths = [len("".join(cell.itertext()).strip()) for cell in cells]
+    lengths = [len(text_content(cell).strip()) for cell in cells]
     marked_up = (
         any(cell.tag == "th" for cell in cells) or table.find("thead") is not None or table.find("caption") is not None
     )

@@ -7,6 +7,7 @@ import re
 from lxml import etree
 
 from kbcite.page.regions import HEADINGS
+from kbcite.page.tree import text_content
 
 _UNSEEN = (
     "script style template svg iframe option input embed canvas video audio link meta map datalist progress".split()
@@ -37,7 +38,7 @@ def strip_unseen(root: etree._Element, body: etree._Element, source: str) -> Non
     etree.strip_elements(root, *_UNSEEN, with_tail=False)
     _settle_noscript(body)
     for element in list(body.iter(*CONTROLS)):
-        if len("".join(element.itertext())) > _CONTROL_CHARS and _holds_text(element):
+        if len(text_content(element)) > _CONTROL_CHARS and _holds_text(element):
             element.tag = "div"
         elif element.tag == "button" and element.getparent().tag in _LABELLED:
             element.tag = "span"  # a heading that opens its section by a click
@@ -61,7 +62,7 @@ def _holds_text(control: etree._Element) -> bool:
 
 
 def _length(element: etree._Element) -> int:
-    return sum(map(len, "".join(element.itertext()).split()))
+    return sum(map(len, text_content(element).split()))
 
 
 def _is_hidden(element: etree._Element) -> bool:
@@ -81,8 +82,8 @@ def _settle_noscript(body: etree._Element) -> None:
     inside = list(body.iter("noscript"))
     if not inside:
         return
-    hidden = sum(len("".join(element.itertext()).strip()) for element in inside)
-    if hidden > 500 and hidden > 0.6 * len("".join(body.itertext())):
+    hidden = sum(len(text_content(element).strip()) for element in inside)
+    if hidden > 500 and hidden > 0.6 * len(text_content(body)):
         for element in inside:
             element.tag = "div"
     else:
@@ -109,6 +110,4 @@ def is_shell(body: etree._Element, source: str, chars: int) -> bool:
         return False
     if chars == 0 or _ASKS_FOR_JAVASCRIPT.search(source):
         return True
-    return any(
-        element.get("id") in _MOUNT_POINTS and not "".join(element.itertext()).strip() for element in body.iter("div")
-    )
+    return any(element.get("id") in _MOUNT_POINTS and not text_content(element).strip() for element in body.iter("div"))

@@ -18,6 +18,7 @@ from lxml import etree
 
 from kbcite.page.dates import find_dates, read_date
 from kbcite.page.head import text_of
+from kbcite.page.tree import text_content
 
 _NOT_CODE = "[not(parent::script or parent::style or parent::code or parent::kbd or parent::samp or ancestor::pre)]"
 _DATED_TEXT = etree.XPath(f"/html/body/descendant::text()[contains(., '20')][string-length() < 300]{_NOT_CODE}")
@@ -122,10 +123,10 @@ def _text_before(text: etree._ElementUnicodeResult) -> str:
     """Text that stands right before a text node, in an element of its own: `<b>Published:</b> 8 March 2015`."""
     element = text.getparent()
     if text.is_tail:
-        return "".join(element.itertext())[-40:]
+        return text_content(element)[-40:]
     previous = element.getprevious()
     if previous is not None:
-        return ("".join(previous.itertext()) + (previous.tail or ""))[-40:]
+        return (text_content(previous) + (previous.tail or ""))[-40:]
     parent = element.getparent()
     return (parent.text or "")[-40:] if parent is not None else ""
 
@@ -133,7 +134,7 @@ def _text_before(text: etree._ElementUnicodeResult) -> str:
 def _text_after(text: etree._ElementUnicodeResult) -> str:
     element = text.getparent()
     following = element.getnext() if text.is_tail or not len(element) else element[0]
-    return "".join(following.itertext())[:20] if following is not None else ""
+    return text_content(following)[:20] if following is not None else ""
 
 
 def _names(element: etree._Element) -> str:
