@@ -425,8 +425,11 @@ class Refusal:
     reason: RefusalReason
     message: str
     best_score: float | None = None
+    """The number that fell short of `needed`: relevance before anything was read, confidence after."""
     next: str = "clarify"
     """`clarify` or `human`."""
+    needed: float | None = None
+    """What `best_score` was held against; None where no number decided."""
 
 
 @dataclass(frozen=True, slots=True)

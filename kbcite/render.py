@@ -78,9 +78,12 @@ def answer_text(answer: Answer) -> Text:
     words = _WORDS["zh" if answer.lang == "zh" else "en"]
     if answer.refusal:
         out = Text(printable(answer.refusal.message), style="bold")
-        if answer.refusal.best_score is not None:
-            score = words["best"].format(best=answer.refusal.best_score, threshold=answer.retrieval.threshold)
-            out.append(f"\n({answer.refusal.reason}: {score})", style="dim")
+        for notice in answer.notices:
+            out.append(f"\n{printable(notice)}", style="yellow")
+        why = str(answer.refusal.reason)
+        if answer.refusal.best_score is not None and answer.refusal.needed is not None:
+            why += ": " + words["best"].format(best=answer.refusal.best_score, threshold=answer.refusal.needed)
+        out.append(f"\n({why})", style="dim")
         return out
     out = _body(answer, words)
     for notice in answer.notices:

@@ -95,7 +95,7 @@ def test_a_sentence_that_its_source_does_not_bear_out_is_flagged(verdict: Verdic
 
 
 def test_a_refusal_says_its_reason_and_scores_in_the_language_of_the_question() -> None:
-    refusal = Refusal(RefusalReason.BELOW_THRESHOLD, "我无法从提供的资料中确认这一点。", 0.3)
+    refusal = Refusal(RefusalReason.BELOW_THRESHOLD, "我无法从提供的资料中确认这一点。", 0.3, needed=0.45)
     out = shown(answer("", (), (), lang="zh", refusal=refusal))
     assert out.splitlines() == ["我无法从提供的资料中确认这一点。", "(below_threshold: 最佳匹配 0.30，需要 0.45)"]
 

@@ -14,11 +14,12 @@ from kbcite.answer.assembling import DocumentText, assemble
 from kbcite.answer.claims import ClaimCheck, Similarity
 from kbcite.answer.conflicts import Difference, find_difference
 from kbcite.answer.drafting import Draft, draft_extractive, draft_with_model
-from kbcite.answer.extractive import choose, confidence, rank_passages
+from kbcite.answer.extractive import Candidate, choose, confidence, rank_passages
 from kbcite.answer.freshness import TIME_SENSITIVE, WINDOWS, QuestionClass, classify_question
 from kbcite.answer.grounding import Statement, coverage, evidence_of, support
 from kbcite.answer.llm import Complete
 from kbcite.answer.questions import Question, read_question
+from kbcite.answer.unsaid import Unsaid, find_unsaid
 from kbcite.answer.weights import Weigh, idf_over
 from kbcite.answer.wording import (
     LIVE_NOTICE,
@@ -27,6 +28,7 @@ from kbcite.answer.wording import (
     newest_notice,
     refusal_message,
     stale_notice,
+    unsaid_notice,
 )
 from kbcite.records import (
     Answer,
@@ -41,10 +43,15 @@ from kbcite.records import (
     SourceType,
     Verdict,
 )
+from kbcite.words import language_of
 
 WELL_SAID = 0.5
 """A passage that says this share of the question itself is shown, however low the cosines: in a store of a few pages they
 say little."""
+
+RIVALS = 12
+RIVAL_SCORE = 0.7
+"""Where the chosen passages leave too much unsaid, the first RIVALS others of at least this share of the best score are tried."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +132,24 @@ def answer(
     difference = find_difference(read, ranked, used, weigh)
     if complete is None:
         if not ranked or (sure < options.min_confidence and ranked[0].coverage < WELL_SAID):
-            return _refuse(frame, RefusalReason.BELOW_THRESHOLD, ("no passage answers it",), confidence=sure)
+            return _refuse(
+                frame,
+                RefusalReason.BELOW_THRESHOLD,
+                ("no passage answers it",),
+                confidence=sure,
+                needed=options.min_confidence,
+            )
+        chosen, unsaid = _that_say_it(read, chosen, ranked, used, retrieved, sure, weigh)
+        if unsaid and sure < unsaid.needed:
+            words = ", ".join(unsaid.words)
+            return _refuse(
+                frame,
+                RefusalReason.BELOW_THRESHOLD,
+                (f"no passage says: {words}",),
+                confidence=sure,
+                needed=min(1.0, unsaid.needed),
+                unsaid=unsaid.words,
+            )
         if difference is not None:
             chosen = [difference.preferred, *(c for c in chosen if c not in (difference.preferred, difference.other))]
         draft = draft_extractive(chosen[: options.max_sentences], used, weigh, similarity)
@@ -139,6 +163,35 @@ def answer(
             method=options.model if complete else "extractive",
         )
     return _answered(frame, draft, sure, difference, used, options, weigh, document_text, bool(complete))
+
+
+def _that_say_it(
+    question: Question,
+    chosen: list[Candidate],
+    ranked: Sequence[Candidate],
+    used: Sequence[RetrievedBlock],
+    retrieved: Sequence[RetrievedBlock],
+    sure: float,
+    weigh: Weigh,
+) -> tuple[list[Candidate], Unsaid | None]:
+    """The chosen passages, or else the first good one of another block, of which enough says what the question says.
+
+    With what the last of them leaves unsaid, None in another language, where words cannot be compared.
+    """
+    if language_of(chosen[0].passage.text) != question.language:
+        return chosen, None
+    everything = "\n".join(evidence_of(block) for block in retrieved)
+    first: Unsaid | None = None
+    rivals = [[c] for c in ranked[:RIVALS] if c.block != chosen[0].block and c.score >= RIVAL_SCORE * ranked[0].score]
+    for candidates in (chosen, *rivals):
+        if language_of(candidates[0].passage.text) != question.language:
+            continue
+        evidence = [evidence_of(used[c.block]) for c in candidates]
+        unsaid = find_unsaid(question, [c.passage.text for c in candidates], evidence, everything, weigh)
+        if sure >= unsaid.needed:
+            return candidates, unsaid
+        first = first or unsaid
+    return chosen, first
 
 
 def refuse(
@@ -167,10 +220,20 @@ def _refuse(
     stale: Sequence[RetrievedBlock] = (),
     retries: int = 0,
     confidence: float | None = None,
+    needed: float | None = None,
+    unsaid: tuple[str, ...] = (),
 ) -> Answer:
     language = frame.question.language
     newest = max((block.place.published_at or block.place.fetched_at for block in stale), default=None)
     message = refusal_message(reason, language)
+    notices: tuple[str, ...] = (newest_notice(newest[:10], language),) if newest else ()
+    if unsaid:
+        notices += (unsaid_notice(unsaid, language),)
+    best = frame.retrieval.best_score
+    if needed is not None:
+        best = confidence
+    elif reason is RefusalReason.BELOW_THRESHOLD:
+        needed = frame.retrieval.threshold
     person = reason in (RefusalReason.NO_PERMISSION, RefusalReason.CITATION_CHECK_FAILED)
     return Answer(
         id=frame.id,
@@ -184,8 +247,8 @@ def _refuse(
         grounding=Grounding(0.0, 0.0, retries, 0, (*path, f"refused: {reason.value}"), confidence),
         retrieval=frame.retrieval,
         freshness=Freshness(frame.question_class.value, frame.window_s, newest),
-        refusal=Refusal(reason, message, frame.retrieval.best_score, "human" if person else "clarify"),
-        notices=(newest_notice(newest[:10], language),) if newest else (),
+        refusal=Refusal(reason, message, best, "human" if person else "clarify", needed),
+        notices=notices,
     )
 
 

@@ -156,6 +156,7 @@ def _refusal(refusal: Refusal) -> dict[str, Any]:
         "message": refusal.message,
         "best_score": refusal.best_score,
         "next": refusal.next,
+        "needed": refusal.needed,
     }
 
 
@@ -192,7 +193,13 @@ def _answer(record: Mapping[str, Any]) -> Answer:
         ),
         refusal=None
         if refusal is None
-        else Refusal(RefusalReason(refusal["reason"]), refusal["message"], refusal["best_score"], refusal["next"]),
+        else Refusal(
+            RefusalReason(refusal["reason"]),
+            refusal["message"],
+            refusal["best_score"],
+            refusal["next"],
+            refusal.get("needed"),
+        ),
         conflicts=tuple(
             Conflict(row["what"], tuple((value["value"], value["n"]) for value in row["values"]), row["ruling"])
             for row in record["conflicts"]

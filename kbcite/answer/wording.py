@@ -94,6 +94,13 @@ def stale_notice(numbers: Sequence[int], language: str) -> str:
     return f"Source {marks} is older than this kind of question allows; it may have changed."
 
 
+def unsaid_notice(words: Sequence[str], language: str) -> str:
+    """What of the question was found nowhere."""
+    if language == "zh":
+        return "找到的段落没有说到：" + "、".join(words)
+    return "No passage found speaks of: " + ", ".join(words)
+
+
 def low_coverage_notice(coverage: float, language: str) -> str:
     if language == "zh":
         return f"只有 {coverage:.0%} 的事实句带有引用。"

@@ -1,0 +1,88 @@
+import pytest
+
+from kbcite.answer.questions import read_question
+from kbcite.answer.unsaid import find_unsaid
+from kbcite.records import RefusalReason
+from kbcite.render import answer_text
+from tests.answer.blocks import retrieved
+from tests.answer.test_answering import ask
+
+SERVER = retrieved(
+    "Ferrodb needs a 64-bit Linux with kernel 5.4. To run it as a service, unpack the archive. The undo window is one day.",
+    0,
+    title="Ferrodb quickstart",
+)
+PURIFIER = retrieved("栖木净水器整机保修期为两年，易损件保修期为三个月。", 1, title="栖木净水器 保修说明")
+BRIDGE = retrieved(
+    "| 南河桥 |  |\n| --- | --- |\n| 管理单位 | 河口市市政管理处 |\n| 设计类型 | 斜拉桥 |\n| 全长 | 2146米 |",
+    2,
+    title="南河桥",
+)
+PRICES = retrieved(
+    "| 项目 | 2026年价格 | 2025年价格 |\n| --- | --- | --- |\n| 上门服务费 | 50元 | 40元 |", 3, title="价目表"
+)
+PLANS = retrieved(
+    "There are three plans.\n\n- Free: $0\n- Team: $29\n- Business: $79", 4, title="Ferrodb plans: what they cost"
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "block"),
+    [
+        ("Does Ferrodb run on Windows?", SERVER),
+        ("Who founded Ferrodb?", SERVER),
+        ("How do I uninstall Ferrodb?", SERVER),
+        ("How much does the Enterprise plan of Ferrodb cost?", PLANS),
+        ("What is new in Ferrodb 3.5.0?", SERVER),
+        ("栖木热水器的保修期是多久？", PURIFIER),
+        ("南河桥的设计师是谁？", BRIDGE),
+        ("谁是河口市市长？", BRIDGE),
+        ("2027年上门服务费是多少？", PRICES),
+    ],
+)
+def test_a_question_on_what_no_passage_says_is_refused(question, block):
+    refusal = ask(question, [block]).refusal
+    assert refusal is not None
+    assert refusal.reason is RefusalReason.BELOW_THRESHOLD
+
+
+@pytest.mark.parametrize(
+    ("question", "block"),
+    [
+        ("Does Ferrodb run on Linux?", SERVER),
+        ("How much is the Team plan?", PLANS),
+        ("栖木净水器的保修期是多久？", PURIFIER),
+        ("南河桥的管理单位是谁？", BRIDGE),
+        ("南河桥有多长？", BRIDGE),
+        ("2026年上门服务费是多少？", PRICES),
+        ("净水器保修多长时间？", PURIFIER),
+    ],
+)
+def test_the_same_question_on_what_is_there_is_answered(question, block):
+    assert ask(question, [block]).status == "answered"
+
+
+def test_words_of_another_language_are_not_asked_for():
+    assert ask("How long is the warranty of the purifier?", [PURIFIER]).status == "answered"
+
+
+def test_a_refusal_names_the_words_and_the_number_that_decided():
+    result = ask("What is new in Ferrodb 3.5.0?", [SERVER])
+    assert result.notices == ("No passage found speaks of: 3.5.0",)
+    assert result.refusal.best_score == result.grounding.confidence
+    assert result.refusal.needed > result.refusal.best_score
+    shown = answer_text(result).plain
+    assert f"best match {result.refusal.best_score:.2f}, needed {result.refusal.needed:.2f}" in shown
+
+
+def test_another_block_that_says_the_word_is_taken_instead():
+    board = retrieved("海川精密股份有限公司董事会", 0)
+    meeting = retrieved("海川精密股份有限公司股东会由董事长丁一主持。", 1)
+    assert "丁一" in ask("海川精密公司的董事长是谁？", [board, meeting]).text
+
+
+def test_an_attribute_is_said_by_its_noun():
+    found = find_unsaid(
+        read_question("What does the K2 weigh?"), ["Weight: 12 kg"], ["K2\nWeight: 12 kg"], "K2 weight", lambda _: 1.0
+    )
+    assert found.words == ()
