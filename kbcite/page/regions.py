@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from lxml import etree
 
@@ -53,12 +54,16 @@ REVIEW_WORDS = frozenset(("reviews",))
 """What buyers say stands beside the text of a product, and is the text of other pages."""
 NAMING_WORDS = CONSENT_WORDS | REVIEW_WORDS | COMMENT_WORDS | frozenset(("header",)) | FURNITURE_WORDS | SIDE_WORDS
 NO_WORDS: frozenset[str] = frozenset()
-NO_HINTS = (False, NO_WORDS)
+Hint = tuple[bool, frozenset[str]]
+NO_HINTS: Hint = (False, NO_WORDS)
 NAMING_TAGS = frozenset("aside footer form menu address header".split())
 
 
 TEASER = 0.25
 """What text behind a heading that is a link weighs: it announces another page."""
+
+
+_NO_CHILDREN: list[Region] = []
 
 
 class Region:
@@ -67,6 +72,8 @@ class Region:
     Defaults stand in the class: most regions of a page set few of them, and there are many.
     """
 
+    children: list[Region] = _NO_CHILDREN
+    """A list of its own from its first child on."""
     names = NO_WORDS
     """Words of its class and id that speak against it."""
     is_body = False
@@ -96,7 +103,6 @@ class Region:
         self.element = element
         self.tag = tag
         self.parent = parent
-        self.children: list[Region] = []
 
     @property
     def link_density(self) -> float:
@@ -162,7 +168,6 @@ class Page:
 
 def measure(body: etree._Element, unit: float) -> Page:
     """The regions of `body`, in one pass over its elements."""
-    hints: dict[str, tuple[bool, frozenset[str]]] = {}
     named: list[Region] = []
     headlines: list[Region] = []
     prose_chars = 60 * unit
@@ -173,23 +178,24 @@ def measure(body: etree._Element, unit: float) -> Page:
     def visit(element: etree._Element, region: Region, in_link: bool) -> None:
         """Adds the inline content of `element` to `region` and the regions below it to its children."""
         text = element.text
-        if text and not text.isspace():
+        if text and (text := text.strip()):
             count(text, region, in_link)
         for child in element:
             tag = child.tag
             if tag in BLOCKS:
                 inner = Region(child, tag, region)
-                region.children.append(inner)
+                if region.children is not _NO_CHILDREN:
+                    region.children.append(inner)
+                else:
+                    region.children = [inner]
                 get = child.get
-                name = f"{get('class', '')} {get('id', '')}"
-                if name != " ":
-                    hint = hints.get(name)
-                    if hint is None:
-                        hint = hints[name] = hints_of(name)
-                    if hint is not NO_HINTS:
-                        inner.is_body, inner.names = hint
-                        named.append(inner)
-                if tag in NAMING_TAGS and (not named or named[-1] is not inner):
+                hint = hints_of(name) if (name := get("class")) else NO_HINTS
+                if (name := get("id")) and (named_by_id := hints_of(name)) is not NO_HINTS:
+                    hint = joined(hint, named_by_id)
+                if hint is not NO_HINTS:
+                    inner.is_body, inner.names = hint
+                    named.append(inner)
+                elif tag in NAMING_TAGS:
                     named.append(inner)
                 visit(child, inner, in_link)
                 close(inner)
@@ -201,11 +207,10 @@ def measure(body: etree._Element, unit: float) -> Page:
             elif tag != "br":
                 visit(child, region, in_link)
             text = child.tail
-            if text and not text.isspace():
+            if text and (text := text.strip()):
                 count(text, region, in_link)
 
     def count(text: str, region: Region, in_link: bool) -> None:
-        text = text.strip()
         length = len(text)
         region.own_chars += length
         if in_link:
@@ -280,11 +285,28 @@ def measure(body: etree._Element, unit: float) -> Page:
     return Page(root, tuple(named), tuple(headlines), unit)
 
 
-def hints_of(name: str) -> tuple[bool, frozenset[str]]:
-    """Whether class and id name the text itself, and which of their words speak against it; `NO_HINTS` for neither."""
-    if ":" in name or "[" in name:
-        # Utility classes (`md:hidden`, `[&>p]:mt-2`) say how a thing looks, not what it is.
-        name = " ".join(part for part in name.split() if ":" not in part and "[" not in part)
-    words = NAMING_WORDS.intersection([word.lower() for word in _WORD.findall(name)])
-    is_body = not CONTENT_NAMES.isdisjoint(name.replace("-", "").replace("_", "").lower().split())
+@lru_cache(maxsize=20_000)
+def hints_of(name: str) -> Hint:
+    """Whether a class or id names the text itself, and which of its words speak against it; `NO_HINTS` for neither.
+
+    Pages repeat their names, and sites those of their templates: hence the caches.
+    """
+    hint = NO_HINTS
+    for part in name.split():
+        found = _hint_of(part)
+        if found is not NO_HINTS:
+            hint = joined(hint, found)
+    return hint
+
+
+def joined(one: Hint, other: Hint) -> Hint:
+    return (one[0] or other[0], one[1] | other[1])
+
+
+@lru_cache(maxsize=20_000)
+def _hint_of(part: str) -> Hint:
+    if ":" in part or "[" in part:
+        return NO_HINTS  # utility classes (`md:hidden`, `[&>p]:mt-2`) say how a thing looks, not what it is
+    words = NAMING_WORDS.intersection([word.lower() for word in _WORD.findall(part)])
+    is_body = part.replace("-", "").replace("_", "").lower() in CONTENT_NAMES
     return (is_body, words) if words or is_body else NO_HINTS
