@@ -12,6 +12,8 @@ import math
 import re
 import unicodedata
 
+from kbcite.traditional import TO_SIMPLIFIED
+
 CJK = (
     "\u2e80-\u2fdf\u3005-\u3007\u3041-\u309f\u30a1-\u30fa\u30fc-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
     "\U00020000-\U0003ffff"
@@ -39,8 +41,15 @@ _LETTERS = re.compile(r"[^\W\d_]+")
 
 
 def normalise(text: str) -> str:
-    """NFKC and lower case, apostrophes straight: what terms are compared in."""
-    return unicodedata.normalize("NFKC", text).lower().replace("\u2019", "'")
+    """NFKC and lower case, apostrophes straight, traditional characters simplified: what terms are compared in."""
+    if text.isascii():
+        return text.lower()
+    return unicodedata.normalize("NFKC", text).lower().replace("\u2019", "'").translate(TO_SIMPLIFIED)
+
+
+def simplify(text: str) -> str:
+    """The text with traditional characters simplified, each in its place: offsets stay."""
+    return text.translate(TO_SIMPLIFIED)
 
 
 def terms(text: str) -> list[str]:

@@ -2,13 +2,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbcite.words import count_words, language_of, normalise, terms
+from kbcite.words import count_words, language_of, normalise, simplify, terms
 
 
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
         ("立法会", ["立", "法", "会", "立法", "法会"]),
+        ("臨時取水", ["临", "时", "取", "水", "临时", "时取", "取水"]),
         ("Python 3.11", ["python", "3.11"]),
         ("Ｐｙｔｈｏｎ　３．１１", ["python", "3.11"]),
         ("1,234 元", ["1234", "元"]),
@@ -112,3 +113,9 @@ def test_words_are_counted(text: str, words: int) -> None:
 )
 def test_the_language_is_told_by_the_letters(text: str, language: str) -> None:
     assert language_of(text) == language
+
+
+def test_simplifying_keeps_every_offset() -> None:
+    text = "「臺灣」的Quillstore 資料庫"
+    assert simplify(text) == "「台湾」的Quillstore 资料库"
+    assert len(simplify(text)) == len(text)

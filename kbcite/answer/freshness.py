@@ -13,6 +13,7 @@ from enum import StrEnum
 
 from kbcite.clock import from_text, seconds_between
 from kbcite.records import Freshness, Place, Source, SourceType
+from kbcite.words import simplify
 
 DAY = 86_400
 OLD_NEWS_S = 30 * DAY
@@ -112,6 +113,7 @@ _SMALL_TALK = re.compile(
 
 def classify_question(question: str) -> QuestionClass:
     """The class of a question by its words."""
+    question = simplify(question)
     if _SMALL_TALK.search(question):
         return QuestionClass.REFERENCE
     past = bool(_PAST.search(question))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from kbcite.answer.figures import Figure, find_figures
-from kbcite.words import language_of
+from kbcite.words import language_of, simplify
 
 
 class Kind(StrEnum):
@@ -78,8 +78,9 @@ class Question:
 
 
 def read_question(text: str) -> Question:
-    kind = next((kind for kind, pattern in _KIND_PATTERNS if pattern.search(text)), Kind.OTHER)
-    return Question(text, language_of(text), kind, tuple(find_figures(text)), bool(_JOINED.search(text)))
+    plain = simplify(text)
+    kind = next((kind for kind, pattern in _KIND_PATTERNS if pattern.search(plain)), Kind.OTHER)
+    return Question(text, language_of(text), kind, tuple(find_figures(text)), bool(_JOINED.search(plain)))
 
 
 _CONJUNCTS = re.compile(
@@ -130,7 +131,7 @@ _COUNTED = re.compile(r"(?:多少|几)\s?([\u4e00-\u9fff])|\bhow many\s+([a-z]+)
 
 def answers_kind(question: Question, sentence: str) -> float:
     """1 where the sentence holds what the question's kind calls for beyond the question's own words, 0 where it cannot, .5 unknown."""
-    kind = question.kind
+    kind, sentence = question.kind, simplify(sentence)
     if kind in (Kind.QUANTITY, Kind.TIME, Kind.PRICE):
         asked = {(f.kind, f.value, f.year, f.month, f.day) for f in question.figures}
         new = [f for f in find_figures(sentence) if (f.kind, f.value, f.year, f.month, f.day) not in asked]
@@ -139,7 +140,7 @@ def answers_kind(question: Question, sentence: str) -> float:
         if kind is Kind.PRICE and _SIGNS[Kind.PRICE].search(sentence):
             return 1.0
         good = [f for f in new if f.kind in ("number", "percent", "ordinal")]
-        if counted := _COUNTED.search(question.text):
+        if counted := _COUNTED.search(simplify(question.text)):
             unit = next(group for group in counted.groups() if group).lower().rstrip("s")
             return 1.0 if any(f.unit.rstrip("s") == unit for f in good) else 0.5 if good else 0.3 if new else 0.0
         return 1.0 if good else 0.3 if new else 0.0

@@ -7,6 +7,8 @@ import unicodedata
 from dataclasses import dataclass
 from enum import StrEnum
 
+from kbcite.words import simplify
+
 
 class Wanted(StrEnum):
     DATE = "date"
@@ -70,7 +72,7 @@ def holds_wanted(question: Question, text: str) -> bool:
 
 
 def _plain(text: str) -> str:
-    return _THOUSANDS.sub("", unicodedata.normalize("NFKC", text))
+    return _THOUSANDS.sub("", simplify(unicodedata.normalize("NFKC", text)))
 
 
 def _in_digits(number: str) -> str:

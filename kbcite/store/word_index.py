@@ -35,7 +35,7 @@ STOP_WORDS = frozenset(
 )
 
 _PARTICIPLE = re.compile(r"([a-z]*[aeiouy][a-z]*(?<=[a-z]{3}))(?:ing|ed)")
-_PROBE = "Running 3.11 c++ studies' plan-b: 知识库 a@b.org café boxes, 1,234 /etc/apt/sources.list"
+_PROBE = "Running 3.11 c++ studies' plan-b: 知识库 臺灣 a@b.org café boxes, 1,234 /etc/apt/sources.list"
 
 
 @dataclass(frozen=True, slots=True)

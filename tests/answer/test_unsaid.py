@@ -86,3 +86,9 @@ def test_an_attribute_is_said_by_its_noun():
         read_question("What does the K2 weigh?"), ["Weight: 12 kg"], ["K2\nWeight: 12 kg"], "K2 weight", lambda _: 1.0
     )
     assert found.words == ()
+
+
+@pytest.mark.parametrize("question", ["临时取水站设在什么地方？", "臨時取水站設在什麼地方？"])
+def test_simplified_and_traditional_characters_are_one(question):
+    notice = retrieved("停水期間於港口國小校門口設置臨時取水站。", title="停水公告")
+    assert ask(question, [notice]).sources[0].quote.text == "停水期間於港口國小校門口設置臨時取水站。"

@@ -198,3 +198,9 @@ def test_stop_words_are_left_out_unless_there_is_nothing_else() -> None:
     assert question_terms("What is the price of the panda?") == {"pric", "panda"}
     assert question_terms("what is it") == {"what", "is", "it"}
     assert all(word == word.lower() for word in STOP_WORDS)
+
+
+def test_a_question_in_simplified_characters_finds_a_page_in_traditional_ones(database: Database) -> None:
+    index = WordIndex(database.connection)
+    put(database, index, {"b1": "停水期間於下列三處設置臨時取水站", "b2": "本日照常供電"})
+    assert list(index.search("临时取水站设在哪里")) == ["b1"]
