@@ -163,6 +163,11 @@ def vector_id(block_id: str) -> int:
     return int.from_bytes(hashlib.sha256(block_id.encode()).digest()[:8], "big") >> 1
 
 
+def mismatch(built_with: str, wanted: str) -> str:
+    """What a user is told where the index is of another encoder."""
+    return f'index built with "{built_with}", settings say "{wanted}"; {REBUILD}, or set the old encoder again'
+
+
 def ids_digest(block_ids: Iterable[str]) -> str:
     """One value for a set of blocks, whatever their order: tells whether an index is behind the database."""
     return hashlib.sha256("\n".join(sorted(block_ids)).encode()).hexdigest()

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from kbcite.errors import ModelMismatch, NotFound, StoreError
 from kbcite.retrieval.encoder import Encoder
-from kbcite.retrieval.vector_index import VectorIndex, ids_digest, read_metadata
+from kbcite.retrieval.vector_index import VectorIndex, ids_digest, mismatch, read_metadata
 from kbcite.store.database import Database
 
 COMMIT_EVERY = 64
@@ -42,12 +42,16 @@ class Indexed:
 def index_blocks(
     database: Database, encoder: Encoder, folder: Path, *, rebuild: bool = False
 ) -> Iterator[Embedded | Indexed]:
-    """Embeds what has no vector yet, then brings both indexes to exactly the live blocks.
+    """Brings both indexes to exactly the live blocks, embedding what has no vector yet.
 
     Raises ModelMismatch where the index is of another encoder and `rebuild` was not asked for.
     """
     if not rebuild:
         refuse_mismatch(folder, encoder.fingerprint)
+    with database.transaction():
+        if rebuild:
+            database.words.clear()
+        words = database.words.sync(database.blocks.live())
     encoder_id = database.vectors.encoder_id(encoder.fingerprint, encoder.dim)
     missing = database.vectors.missing(encoder_id)
     for first in range(0, len(missing), COMMIT_EVERY):
@@ -56,10 +60,6 @@ def index_blocks(
         with database.transaction():
             database.vectors.save(encoder_id, [block.id for block in batch], vectors)
         yield Embedded(len(batch))
-    with database.transaction():
-        if rebuild:
-            database.words.clear()
-        words = database.words.sync(database.blocks.live())
     ids = database.vectors.live_ids(encoder.fingerprint)
     written = rebuild or not _holds(folder, ids)
     if written:
@@ -75,9 +75,7 @@ def refuse_mismatch(folder: Path, fingerprint: str) -> None:
     except (NotFound, StoreError):
         return
     if built_with != fingerprint:
-        raise ModelMismatch(
-            f'index built with "{built_with}", settings say "{fingerprint}"; run "kbcite index --rebuild", or set the old encoder again'
-        )
+        raise ModelMismatch(mismatch(built_with, fingerprint))
 
 
 def _holds(folder: Path, ids: list[str]) -> bool:

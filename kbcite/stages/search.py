@@ -10,28 +10,30 @@ from kbcite.records import SourceType
 from kbcite.retrieval.encoder import Encoder
 from kbcite.retrieval.ranking import RankingOptions
 from kbcite.retrieval.search import Found, retrieve
-from kbcite.retrieval.vector_index import VectorIndex, ids_digest
+from kbcite.retrieval.vector_index import VectorIndex, ids_digest, mismatch
 from kbcite.store.database import Database
 
 
 def open_index(database: Database, encoder: Encoder, folder: Path) -> VectorIndex:
-    """The vector index over the blocks that are live now; one that lies behind the database is caught up in memory.
+    """The vector index over the live blocks that have a vector; a file that lies behind the database is caught up in memory.
 
-    Raises NotFound where nothing is indexed, ModelMismatch where the index is of another encoder, StoreError if its file is damaged.
+    Raises NotFound where nothing is embedded, ModelMismatch where the index is of another encoder, StoreError if its file is damaged.
     """
-    index = VectorIndex.load(folder)
-    if index.fingerprint != encoder.fingerprint:
-        raise ModelMismatch(
-            f'index built with "{index.fingerprint}", settings say "{encoder.fingerprint}"; '
-            'run "kbcite index --rebuild", or set the old encoder again'
-        )
     live = database.vectors.live_ids(encoder.fingerprint)
-    if ids_digest(live) != ids_digest(index.block_ids):
-        ids, languages, vectors = database.vectors.live(encoder.fingerprint)
-        index = VectorIndex.build(ids, vectors, languages, encoder.fingerprint)
-    if not index.block_ids:
-        raise NotFound(f'the index at {folder} holds no block; run "kbcite build" first')
-    return index
+    try:
+        index = VectorIndex.load(folder)
+    except NotFound:
+        if not live:
+            raise
+    else:
+        if index.fingerprint != encoder.fingerprint:
+            raise ModelMismatch(mismatch(index.fingerprint, encoder.fingerprint))
+        if ids_digest(live) == ids_digest(index.block_ids):
+            return index
+    if not live:
+        raise NotFound(f'the index at {folder} holds no block that is current; run "kbcite build" first')
+    ids, languages, vectors = database.vectors.live(encoder.fingerprint)
+    return VectorIndex.build(ids, vectors, languages, encoder.fingerprint)
 
 
 def search_blocks(

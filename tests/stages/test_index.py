@@ -114,3 +114,11 @@ def test_labels_and_types_filter_before_anything_is_retrieved(database: Database
         "https://a.example/2"
     ]
     assert found(database, encoder, tmp_path, "When does the pool open?", labels=("none",)) == []
+
+
+def test_a_question_is_answered_from_what_is_embedded_so_far(database: Database, tmp_path: Path) -> None:
+    for i in range(70):
+        store(database, f"https://a.example/{i}", f"Sentence number {i} about the town of Eastbrook.")
+    encoder = BagEncoder()
+    next(index_blocks(database, encoder, tmp_path))
+    assert found(database, encoder, tmp_path, "Sentence number 5")[0] == "https://a.example/5"
