@@ -57,9 +57,12 @@ def cut_named(page: Page, is_forum: bool, is_product: bool) -> None:
     article a widget. Comments are the text of a forum, and of a page that has little else.
     """
     named = [region for region in page.named if region.tag not in _PROTECTED_TAGS]
+    names = [(region, region.names | {region.tag}) for region in named]
     for words, most in ((CONSENT_WORDS, 0.97), (FURNITURE_WORDS, 0.6), (_CUT_TAGS | SIDE_WORDS, 0.3)):
         carriers = [
-            (region, found) for region in named if not region.cut and (found := words & (region.names | {region.tag}))
+            (region, words & names_and_tag)
+            for region, names_and_tag in names
+            if not words.isdisjoint(names_and_tag) and not region.cut
         ]
         trusted = _trusted(carriers, most * page.body.weight)
         for region, found in carriers:
@@ -101,7 +104,12 @@ def _is_page_header(region: Region) -> bool:
 
 
 def _is_inside_cut(region: Region) -> bool:
-    return any(outer.cut or outer.tag in _PROTECTED_TAGS for outer in region.ancestors())
+    outer = region.parent
+    while outer is not None:
+        if outer.cut or outer.tag in _PROTECTED_TAGS:
+            return True
+        outer = outer.parent
+    return False
 
 
 def _is_titled(region: Region) -> bool:

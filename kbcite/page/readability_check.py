@@ -15,8 +15,9 @@ from kbcite.records import DecodedPage
 _CONTROLS = bytes((*range(0x09), *range(0x0E, 0x1B), *range(0x1C, 0x20)))
 _MOST_CONTROLS = 0.002
 """Share of control characters in a page; a stray one is common, of a binary file they are 10 %."""
-_ASCII = bytes(range(128))
-_ASCII_TO_BLANK = bytes.maketrans(_ASCII, b" " * 128)
+_ASCII_TO_BLANK = bytes.maketrans(bytes(range(128)), b" " * 128)
+_MOST_WINDOWS, _WINDOW = 16, 4000
+"""Of a longer page so many parts of so many characters are judged, unless next to nothing in them is above ASCII."""
 _SAMPLE = 2000
 """Characters above ASCII that are judged, taken from all over a page."""
 _ENOUGH = 20
@@ -47,15 +48,13 @@ def why_unreadable(page: DecodedPage) -> str | None:
     `binary_data`, `replacement_characters` (bytes that did not decode, now or on their way here), or `mojibake` (decoded,
     but to what no one writes).
     """
-    # Bytes are counted and split ten times as fast as a regular expression looks at characters.
-    data = page.text.encode("utf-8", "surrogatepass")
-    if len(data) - len(data.translate(None, _CONTROLS)) > _MOST_CONTROLS * len(page.text):
+    part = _windows(page.text)
+    controls, runs = _unusual(part)
+    if controls > _MOST_CONTROLS * len(part):
         return "binary_data"
-    if page.text.isascii():
-        return None
-    ascii_characters = len(data) - len(data.translate(None, _ASCII))
-    total = len(page.text) - ascii_characters
-    runs = data.translate(_ASCII_TO_BLANK).split()
+    if len(runs) < _ENOUGH and len(part) < len(page.text):
+        runs = _unusual(page.text)[1]
+    total = sum(map(len, runs)) // 2  # characters, more or less: they have two to four bytes
     if total > _SAMPLE:
         runs = runs[:: total // _SAMPLE + 1]
     sample = b" ".join(runs).decode("utf-8", "surrogatepass")[: 2 * _SAMPLE]
@@ -66,6 +65,24 @@ def why_unreadable(page: DecodedPage) -> str | None:
     if length >= _ENOUGH and (_is_rare_east_asian(sample, length) or _is_garbled_letters(sample)):
         return "mojibake"
     return None
+
+
+def _windows(text: str) -> str:
+    """The text, or equally spaced parts of a long one."""
+    if len(text) <= _MOST_WINDOWS * _WINDOW:
+        return text
+    step = (len(text) - _WINDOW) // (_MOST_WINDOWS - 1)
+    return " ".join(text[start : start + _WINDOW] for start in range(0, len(text) - _WINDOW + 1, step))
+
+
+def _unusual(text: str) -> tuple[int, list[bytes]]:
+    """The number of control characters, and the runs above ASCII in UTF-8.
+
+    Bytes are counted and split ten times as fast as a regular expression looks at characters.
+    """
+    data = text.encode("utf-8", "surrogatepass")
+    runs = [] if text.isascii() else data.translate(_ASCII_TO_BLANK).split()
+    return len(data) - len(data.translate(None, _CONTROLS)), runs
 
 
 def _is_rare_east_asian(sample: str, length: int) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from lxml import etree
 
@@ -15,11 +16,12 @@ _UNSEEN = (
 CONTROLS = "button select textarea object nav".split()
 _CONTROL_CHARS = 300
 """A control with more text than this was never closed, or is misused, and holds the page instead."""
+_REMOVED = "kbcite-removed"
 _LABELLED = HEADINGS | {"dt", "summary"}
-_edit_links = etree.XPath(".//span[contains(@class,'editsection')]")
+_edit_links = etree.XPath("descendant::span[contains(@class,'editsection')]")
 _NAV_LINKS = 0.4
 """Share of its text in links from which a `<nav>` is navigation."""
-_maybe_hidden = etree.XPath(".//*[@style or @hidden or @aria-hidden]")
+_maybe_hidden = etree.XPath("descendant::*[@style or @hidden or @aria-hidden]")
 _HIDING_STYLE = re.compile(r"(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.IGNORECASE)
 _REVEALED = re.compile(
     r"\b(?:accordion|collaps(?:e|ed|ible)|tab-?pane|tab-?panel|tab-?content|faq|expandable)", re.IGNORECASE
@@ -44,14 +46,12 @@ def strip_unseen(root: etree._Element, body: etree._Element, source: str) -> Non
             element.tag = "span"  # a heading that opens its section by a click
     etree.strip_elements(body, *CONTROLS, with_tail=False)
     if "editsection" in source:
-        for element in _edit_links(body):
-            _remove(element)
+        _remove(body, _edit_links(body))
     hidden = [element for element in _maybe_hidden(body) if _is_hidden(element)]
     hidden_chars = sum(map(_length, hidden))
     if hidden_chars > _SHOWN_CHARS / 2 and hidden_chars > _length(body) - hidden_chars < _SHOWN_CHARS:
         return  # a script shows all of it when it has loaded
-    for element in hidden:
-        _remove(element)
+    _remove(body, hidden)
 
 
 def _holds_text(control: etree._Element) -> bool:
@@ -68,8 +68,8 @@ def _length(element: etree._Element) -> int:
 def _is_hidden(element: etree._Element) -> bool:
     """True for an element that no reader gets to see; not for what a click reveals, nor for hidden code samples."""
     style = element.get("style")
-    by_style = element.get("hidden") is not None or (style is not None and _HIDING_STYLE.search(style) is not None)
-    if not by_style and (element.get("aria-hidden") != "true" or element.tag == "a"):
+    is_styled = style is not None and _HIDING_STYLE.search(style) is not None
+    if not is_styled and element.get("hidden") is None and (element.get("aria-hidden") != "true" or element.tag == "a"):
         return False
     if element.get("role") in ("tabpanel", "region") or _REVEALED.search(element.get("class", "")):
         return False
@@ -90,18 +90,11 @@ def _settle_noscript(body: etree._Element) -> None:
         etree.strip_elements(body, "noscript", with_tail=False)
 
 
-def _remove(element: etree._Element) -> None:
-    """Takes an element out of its tree; the text behind it stays."""
-    parent = element.getparent()
-    if parent is None:
-        return
-    if element.tail:
-        before = element.getprevious()
-        if before is not None:
-            before.tail = (before.tail or "") + element.tail
-        else:
-            parent.text = (parent.text or "") + element.tail
-    parent.remove(element)
+def _remove(body: etree._Element, elements: Iterable[etree._Element]) -> None:
+    """Takes elements out of the tree; the text behind them stays."""
+    for element in elements:
+        element.tag = _REMOVED
+    etree.strip_elements(body, _REMOVED, with_tail=False)
 
 
 def is_shell(body: etree._Element, source: str, chars: int) -> bool:
