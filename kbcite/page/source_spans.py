@@ -24,6 +24,7 @@ _TOKEN = re.compile(
     r"|(?P<entity>&(?:#[xX]?[0-9a-fA-F]+|[a-zA-Z][a-zA-Z0-9]*);?)|(?P<space>[^\S\u3000]+)",
     re.IGNORECASE | re.DOTALL,
 )
+_ENTITY = re.compile("&(?:#[xX]?[0-9a-fA-F]+|[a-zA-Z][a-zA-Z0-9]*);?")
 _PLAIN_RUN = re.compile("[a-zA-Z0-9\u0370-\u1fff\u2e80-\U0003ffff][a-zA-Z0-9 ,.\u0370-\u1fff\u2e80-\U0003ffff]*")
 """Characters that hardly anyone writes as entities."""
 _PROBE_CHARS = 8
@@ -150,12 +151,55 @@ def _fill(pieces: Sequence[Piece], source: str, low: int, high: int) -> Iterator
 
 def _find_resolved(piece: Piece, source: str, low: int, high: int) -> list[Run]:
     """Where the piece stands once entities are resolved and tags taken out; empty where it does not."""
+    if place := _find_with_entities(piece, source, low, high):
+        return [(0, piece.end - piece.start, *place)]
     shown = piece.raw if piece.is_code else fold(piece.raw)
     for window in _windows(piece.raw, source, low, high):
         runs = _ResolvedText(source, *window, fold=not piece.is_code).find(shown)
         if runs and _is_bounded(piece, source, runs[0][2], runs[-1][3]):
             return runs
     return []
+
+
+def _find_with_entities(piece: Piece, source: str, low: int, high: int) -> Place | None:
+    """The first place where the piece stands from one tag, or line of code, to the next, some characters as entities."""
+    probe = _probe(piece.raw)
+    needle = probe[0] if probe else "&"
+    at = source.find(needle, low, high)
+    for _ in range(_MOST_TRIES):
+        if at < 0:
+            return None
+        start = source.rfind(">", low, at) + 1 or low
+        if piece.is_code:
+            start = max(start, source.rfind("\n", start, at) + 1)
+        else:
+            while start < at and source[start].isspace():
+                start += 1
+        end = _end_of(piece.raw, source, start)
+        if end and _is_bounded(piece, source, start, end):
+            return start, end
+        at = source.find(needle, at + 1, high)
+    return None
+
+
+def _end_of(raw: str, source: str, start: int) -> int:
+    """Where the text that stands at `start` ends once its entities are resolved; 0 where another text stands there."""
+    position, matched = start, 0
+    while matched < len(raw):
+        entity = source.find("&", position, position + len(raw) - matched)
+        stop = len(raw) if entity < 0 else matched + entity - position
+        if not source.startswith(raw[matched:stop], position):
+            return 0
+        position += stop - matched
+        matched = stop
+        if entity >= 0:
+            reference = _ENTITY.match(source, entity)
+            text = html.unescape(reference[0]) if reference else "&"
+            if not raw.startswith(text, matched):
+                return 0
+            position += len(reference[0]) if reference else 1
+            matched += len(text)
+    return position
 
 
 def _windows(raw: str, source: str, low: int, high: int) -> Iterator[Place]:
