@@ -66,7 +66,7 @@ def _between_copies(
         if a.url == b.url or len(a.text) > LONGEST_COPY or not 0.7 < len(a.text) / max(1, len(b.text)) < 1.4:
             continue
         runs = differing_runs(a.text, b.text)
-        if runs is None or _names_the_question(runs, question):
+        if runs is None or _names_the_question(runs, question) or not all(map(_may_be_a_value, runs)):
             continue
         holders = [
             next((c for c in ranked if c.block == n and run in c.passage.text), None)
@@ -110,6 +110,8 @@ def _values(question: Question, one: Candidate, other: Candidate, weigh: Weigh) 
     if runs := differing_runs(mine, theirs):
         if _names_the_question(runs, question):
             return None
+        if not all(map(_may_be_a_value, runs)):
+            return None
         return runs if any(c.isdigit() for c in runs[0]) or not question.asks_for_figure else None
     if not question.asks_for_figure:
         return None
@@ -127,6 +129,11 @@ def _values(question: Question, one: Candidate, other: Candidate, weigh: Weigh) 
         [f for f in found if not is_in(f, asked) and (f.kind == "date") == question.asks_for_date] for found in (a, b)
     ]
     return _only_differing(*wanted)
+
+
+def _may_be_a_value(run: str) -> bool:
+    """False for several small English words: two sentences on one thing then go on differently, and hold no two values."""
+    return not (run.isascii() and run.islower() and " " in run) or any(c.isdigit() for c in run)
 
 
 def _only_differing(a: list[Figure], b: list[Figure]) -> tuple[str, str] | None:

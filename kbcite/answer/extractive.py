@@ -11,11 +11,12 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kbcite.answer.figures import Figure, find_figures, is_in
 from kbcite.answer.passages import Passage, split_passages
-from kbcite.answer.questions import Kind, Question, answers_kind, halves
+from kbcite.answer.questions import FOCUS, Kind, Question, answers_kind, focus_terms, halves
+from kbcite.answer.said_as import SAID_AS, with_said
 from kbcite.answer.weights import Weigh, idf_over, is_stop, share, stems
 from kbcite.records import RetrievedBlock, SourceType
 from kbcite.words import language_of
@@ -25,11 +26,15 @@ PAGE = 0.25
 KIND_BONUS = 0.26
 RANK_BONUS = 0.12
 FIGURE_PENALTY = 0.35
-LEANING = 0.4
-"""How much the words of a heading or lead-in count for a row, item or code block, which says little by itself."""
-_LEANING = frozenset({"row", "item", "code"})
-WANTED_ADDITION = 0.12
-"""A further passage must add at least this share of the question, or be as good as ALIKE of the best one on a list question."""
+_LEANING = frozenset({"row", "item", "code", "list"})
+"""Kinds of passage that say little by themselves: the words of their heading or lead-in are theirs."""
+WANTED_ADDITION = 0.15
+"""A further passage must add at least this share of the question, or answer a question for several things."""
+GOOD_ADDITION = 0.6
+"""And score at least this share of the best one."""
+OWN_WEIGHT = 0.75
+"""Weight, over that of the question's heaviest term, from which a term that a row or item says and its heading does not tells it
+from those beside it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +59,7 @@ def rank_passages(question: Question, blocks: Sequence[RetrievedBlock], weigh: W
     weigh: how much a term matters, from the whole collection where the caller knows it; else from these blocks alone.
     """
     texts = [block.place.text or block.block.text for block in blocks]
-    weigh = weigh or idf_over(texts)
+    weigh = focused(question.text, weigh or idf_over(texts))
     wanted = _wanted(question)
     found: list[Candidate] = []
     for index, (block, text) in enumerate(zip(blocks, texts, strict=True)):
@@ -63,16 +68,14 @@ def rank_passages(question: Question, blocks: Sequence[RetrievedBlock], weigh: W
         text_terms = frozenset(stems(text))
         block_figures = find_figures(f"{page} {block.place.published_at or ''} {text}")
         passages = split_passages(text, block.place.context)
-        own = [frozenset(stems(passage.text)) for passage in passages]
+        own = [with_said(wanted, frozenset(stems(passage.text))) for passage in passages]
         for i, passage in enumerate(passages):
             if passage.kind == "list" and question.kind not in (Kind.LIST, Kind.HOW, Kind.REASON):
                 continue
-            context = frozenset(stems(passage.context)) | page_terms
+            context = with_said(wanted, frozenset(stems(passage.context)) | page_terms)
             beside = [] if passage.kind == "row" else [*own[max(0, i - 1) : i], *own[i + 1 : i + 2]]
             near = own[i].union(context, *beside)
-            coverage = share(
-                wanted, own[i] | (context if passage.kind in ("row", "item", "code") else frozenset()), weigh
-            )
+            coverage = share(wanted, own[i] | context if passage.kind in _LEANING else own[i], weigh)
             kind = answers_kind(question, passage.shown)
             score = (
                 coverage
@@ -106,8 +109,13 @@ def choose(
         if not any(_is_same(own, c) for c in chosen):
             chosen.append(own)
     chosen = chosen or [best]
-    if best.passage.kind in ("list", "code") and not question.is_joined:
-        return chosen  # the whole list or example is the answer
+    if not question.is_joined:
+        if best.passage.kind in ("list", "code"):
+            return chosen  # the whole list or example is the answer
+        if whole := _with_its_like(question, best, ranked, blocks, weigh):
+            return whole[:limit]
+        if question.kind in _ONE_THING and best.kind == 1.0:
+            return chosen
     wide = question.is_joined or question.kind in (Kind.LIST, Kind.HOW, Kind.REASON)
     while len(chosen) < limit:
         said = frozenset().union(*(c.said for c in chosen))
@@ -118,13 +126,38 @@ def choose(
                 continue
             added = sum(weigh(term) for term in c.said - said) / total
             value = c.score + 1.5 * added + (0.15 if blocks[c.block].place.url not in pages else 0.0)
-            enough = added >= WANTED_ADDITION or (wide and c.score >= 0.6 * best.score)
+            enough = c.score >= GOOD_ADDITION * best.score and (wide or added >= WANTED_ADDITION)
             if enough and value > gain:
                 top, gain = c, value
         if top is None:
             break
         chosen.append(top)
     return chosen
+
+
+def _with_its_like(
+    question: Question, best: Candidate, ranked: Sequence[Candidate], blocks: Sequence[RetrievedBlock], weigh: Weigh
+) -> list[Candidate]:
+    """The whole list or the rows of a table, where the best item or row answers by its heading or lead-in alone; else nothing."""
+    passage, place = best.passage, blocks[best.block].place
+    if passage.kind not in ("row", "item"):
+        return []
+    wanted = _wanted(question)
+    page = " ".join((place.title, *place.heading_chain))
+    common = with_said(wanted, frozenset(stems(f"{passage.context} {page}")))
+    own = (set(wanted) & with_said(wanted, frozenset(stems(passage.text)))) - common
+    heaviest = max(map(weigh, wanted))
+    if any(term in SAID_AS or weigh(term) >= OWN_WEIGHT * heaviest for term in own):
+        return []
+    if passage.kind == "item":
+        lists = [p for p in split_passages(place.text, place.context) if p.kind == "list"]
+        around = next((p for p in lists if p.start <= passage.start and passage.end <= p.end), None)
+        return [replace(best, passage=around)] if around else []
+    if question.kind in _ONE_THING:
+        return []
+    rows = [c for c in ranked if c.block == best.block and c.passage.kind == "row"]
+    like = [c for c in rows if c.passage.context == passage.context and c.score >= 0.9 * best.score]
+    return sorted(like, key=lambda c: c.passage.start) if len(like) > 1 else []
 
 
 def confidence(question: Question, ranked: Sequence[Candidate], blocks: Sequence[RetrievedBlock]) -> float:
@@ -151,6 +184,12 @@ def confidence(question: Question, ranked: Sequence[Candidate], blocks: Sequence
 def _logit(share_of_one: float) -> float:
     p = min(max(share_of_one, 1e-6), 1 - 1e-6)
     return math.log(p / (1 - p))
+
+
+def focused(text: str, weigh: Weigh) -> Weigh:
+    """The weights with what a question asks for counted FOCUS times."""
+    focus = focus_terms(text)
+    return lambda term: weigh(term) * (FOCUS if term in focus else 1.0)
 
 
 def _wanted(question: Question) -> list[str]:
@@ -182,6 +221,11 @@ def _figures_missed(asked: Sequence[Figure], own: list[Figure], around: list[Fig
     return missed / len(asked)
 
 
+_ONE_THING = frozenset({Kind.PRICE, Kind.QUANTITY, Kind.TIME})
+"""What one passage answers, where it holds a figure or a date."""
+_REFERENCES = re.compile(
+    r"参考(?:文献|资料)|注释|引用|外部链接|references|notes|external links|further reading|bibliography", re.IGNORECASE
+)
 _BOILERPLATE = re.compile(r"©|copyright|all rights reserved|责任编辑|相关推荐|版权所有|点击查看|回复【", re.IGNORECASE)
 
 
@@ -190,7 +234,7 @@ def _poverty(passage: Passage, question: Question, kind: float) -> float:
     text = passage.shown.rstrip("”’\"')）]】 ")
     if text.endswith(("?", "？")) or len(text) < 4 or text.casefold() == question.text.casefold():
         return 0.4
-    if _BOILERPLATE.search(text):
+    if _BOILERPLATE.search(text) or text.startswith("^") or _REFERENCES.fullmatch(passage.context.strip()):
         return 0.4
     if text.endswith((":", "：")):
         return 0.05 if kind == 1.0 and question.asks_for_figure else 0.4

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from kbcite.answer.figures import Figure, find_figures
-from kbcite.words import language_of, simplify
+from kbcite.answer.weights import stems
+from kbcite.words import language_of, normalise, simplify
 
 
 class Kind(StrEnum):
@@ -33,9 +34,9 @@ _KINDS: tuple[tuple[Kind, str], ...] = (
     ),
     (
         Kind.QUANTITY,
-        r"多少|几(?:个|名|位|人|次|年|天|座|种|项|届|家|条|集|岁|枚|块|只|部|场|级|层)|多大|多高|多长|多远|多重|多快|多久|人数|数量|百分比|比例|(?:率|比分|排名"
+        r"多少|几(?:个|名|位|人|次|年|天|座|种|项|届|家|条|集|岁|枚|块|只|部|场|级|层)|多大|多高|多长|多远|多重|多快|多久|多宽|多深|人数|数量|百分比|比例|(?:率|比分|排名"
         r"|第几)(?:是|为|[？?]|$)"
-        r"|\bhow (?:many|much|old|long|far|tall|high|big|large|often|fast|deep)\b|\bwhat (?:percentage|percent"
+        r"|\bhow (?:many|much|old|long|far|tall|high|big|large|often|fast|deep|heavy|wide)\b|\bweighs?\b|\bwhat (?:percentage|percent"
         r"|number|share|size|fraction)\b|\bpopulation of\b",
     ),
     (Kind.PERSON, r"谁|哪位|何人|什么人|作者|导演|\bwho\b|\bwhom\b|\bwhose\b"),
@@ -47,7 +48,8 @@ _KINDS: tuple[tuple[Kind, str], ...] = (
     (Kind.REASON, r"为什么|为何|原因|\bwhy\b|\breasons?\b"),
     (Kind.HOW, r"怎么|如何|怎样|步骤|方法|\bhow (?:do|does|can|to|should|did|is|are|was|were)\b"),
     (Kind.LIST, r"哪些|有哪|包括什么|分别|列出|\bwhich (?:\w+ )?\w+s (?:are|were|do|have)\b|\bwhat are\b|\bwhat (?:was|were|is"
-        r"|has been) (?:fixed|changed|added|removed|improved|new|included|supported)\b|\blist\b|\bwhat \w+s are\b"),
+        r"|has been) (?:fixed|changed|added|removed|improved|new|included|supported)\b|\blist\b|\bwhat \w+s are\b"
+        r"|\bwhat (?:should|must|do) (?:i|you|we) (?:pack|bring|take|carry)\b"),
     (Kind.DEFINITION, r"什么是|是什么|是指什么|什么意思|定义|含义|\bwhat (?:is|are|was) (?:an?\s)?[\w\s-]{1,40}\?*$|\bmeaning of\b|\bdoes .* mean\b"
         r"|\bdefine\b"),
 )  # fmt: skip
@@ -83,6 +85,7 @@ def read_question(text: str) -> Question:
     return Question(text, language_of(text), kind, tuple(find_figures(text)), bool(_JOINED.search(plain)))
 
 
+_CLAUSES = re.compile(r",?\s(?P<and>and)\s+(?=(?:what|when|who|where|why|how|which)\b)", re.IGNORECASE)
 _CONJUNCTS = re.compile(
     r"(?P<before>[\u4e00-\u9fff]{2}|[A-Za-z0-9.]+)\s*(?:(?:以及|和|与|及|、)\s*|\s+and\s+"
     r"|[，,]\s*)(?P<after>[\u4e00-\u9fff]{2}|[A-Za-z0-9.]+)"
@@ -94,6 +97,10 @@ def halves(question: Question) -> list[Question]:
 
     `上海和北京的面积` becomes `上海的面积` and `北京的面积`, near enough for the words that a passage should say.
     """
+    if clauses := _CLAUSES.search(question.text):
+        first, second = question.text[: clauses.start()], question.text[clauses.end("and") :]
+        about = re.sub(r"^\W*\w+", "", first)  # what the second clause calls `it`
+        return [read_question(first), replace(read_question(second), text=f"{second} {about}")]
     match = _CONJUNCTS.search(question.text) if question.is_joined else None
     if match is None:
         return []
@@ -101,6 +108,24 @@ def halves(question: Question) -> list[Question]:
     first = text[: match.end("before")] + " " + text[match.end("after") :]
     second = text[: match.start("before")] + " " + text[match.start("after") :]
     return [replace(question, text=half, figures=tuple(find_figures(half))) for half in (first, second)]
+
+
+_FOCUS = re.compile(
+    r"\b(?:what|which)\s+(?:\w+\s+)?(\w+)\s+(?:is|are|was|were|does|do|did|has|have|can)\b"
+    r"|\b(?:what|who) (?:is|are|was|were) (?:the )?(?:[\w-]+ ){0,3}?([\w-]+)(?: number| name| date)?(?: of\b| for\b| in\b| at\b|\W*$)"
+    r"|\b(?:who|how (?:do|can|should) (?:i|you|we|one)|how to)\s+(\w+)|\bhow many \w+ ([\w-]+)",
+    re.IGNORECASE,
+)
+_FOCUS_ZH = re.compile(r"([\u4e00-\u9fff]{2})(?:是|为|有|在)?(?:谁|什么|多少|多久|哪|几|怎|如何)")
+FOCUS = 1.5
+"""A word that says what is asked for, against another content word."""
+
+
+def focus_terms(text: str) -> frozenset[str]:
+    """Terms of the words that say what is asked for: the noun before `是多少`, the verb after `who`."""
+    plain = normalise(text)
+    words = [group for match in _FOCUS.finditer(plain) for group in match.groups() if group]
+    return frozenset(term for word in [*words, *_FOCUS_ZH.findall(plain)] for term in stems(word) if len(term) > 1)
 
 
 _SURNAME = (
@@ -142,13 +167,15 @@ def answers_kind(question: Question, sentence: str) -> float:
         good = [f for f in new if f.kind in ("number", "percent", "ordinal")]
         if counted := _COUNTED.search(simplify(question.text)):
             unit = next(group for group in counted.groups() if group).lower().rstrip("s")
+            if good and re.search(rf"{unit}\w{{0,2}}\s?[:：]\s?\d", sentence, re.IGNORECASE):
+                return 1.0  # a table's column tells the unit
             return 1.0 if any(f.unit.rstrip("s") == unit for f in good) else 0.5 if good else 0.3 if new else 0.0
         return 1.0 if good else 0.3 if new else 0.0
     if kind is Kind.OTHER:
         return 0.5
     match = _SIGNS[kind].search(sentence)
-    if kind is Kind.PERSON and match:
-        asked_text = question.text.lower()
+    if kind in (Kind.PERSON, Kind.PLACE) and match:
+        asked_text = simplify(question.text).lower()
         return 1.0 if any(m.group().lower() not in asked_text for m in _SIGNS[kind].finditer(sentence)) else 0.0
     return 1.0 if match else 0.0
 

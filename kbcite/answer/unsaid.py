@@ -13,57 +13,10 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from kbcite.answer.figures import find_figures, is_in
-from kbcite.answer.questions import Kind, Question
+from kbcite.answer.questions import FOCUS, Kind, Question, focus_terms
+from kbcite.answer.said_as import is_said
 from kbcite.answer.weights import Weigh, fold, is_stop, stems
 from kbcite.words import CJK, normalise
-
-
-def _table(rows: str) -> dict[str, frozenset[str]]:
-    """`weigh heavy: weight kg` → each word left of the colon with the terms that say it as well."""
-    found: dict[str, frozenset[str]] = {}
-    for row in rows.strip().splitlines():
-        asked, said = row.split(":")
-        for word in stems(asked):
-            if len(word) > 1:
-                found[word] = found.get(word, frozenset()) | frozenset(term for term in stems(said) if len(term) > 1)
-    return found
-
-
-SAID_AS = _table(
-    """
-    weigh heavy: weight
-    weight: weigh
-    long length: length duration
-    high tall height: height altitude elevation high tall metres
-    wide width: width wide
-    deep depth: depth deep
-    old: age
-    big large size: size dimensions capacity area
-    dimensions: size
-    fast: speed
-    far: distance
-    hot cold warm: temperature
-    cost price pay expensive charge: cost price fee pay charge
-    begin start: begin start begins began
-    built build construct: built build construction construct
-    keep kept retain: keep kept retain retention
-    remove removed delete: remove removed delete
-    write wrote written: author wrote written
-    buy bought: price bought buy
-    sold: sell sold
-    made make: made make
-    多重 重量: 重量
-    多长 长度: 长度 全长
-    多高 高度: 高度 海拔
-    多宽 宽度: 宽度
-    多深 深度: 深度
-    多大: 面积 大小 容量 尺寸
-    多快 速度: 速度 时速
-    开门 关门 营业 开放: 开门 关门 营业 开放 闭馆
-    少钱 价格 费用 票价 售价: 价格 票价 售价 费用
-    """
-)
-"""A question's word and the words in which pages answer it: `What does it weigh?` is said by `Weight: 12.4 kg`."""
 
 _EMPTY = frozenset(
     stems(
@@ -86,13 +39,15 @@ _RUN = re.compile(f"[{CJK}]{{2,}}")
 _ASKED = "(?:谁|哪|什么|多少|多久|多[大高长远快重宽深]|几|怎|如何)"
 _HAN = "[\u4e00-\u9fff]"
 _NOUN = re.compile(
-    f"(?P<of>{_HAN}{{2,9}}?)的(?P<head>{_HAN}{{2,6}}?)(?:是|为|有|在|叫){_ASKED}"
+    f"(?:(?P<of>{_HAN}{{2,9}}?)|[\\d年月])的(?P<head>{_HAN}{{2,6}}?)(?:是|为|有|在|叫){_ASKED}"
     f"|谁是(?P<of2>{_HAN}{{2,9}}?)的(?P<head2>{_HAN}{{2,6}})$|谁是(?P<head3>{_HAN}{{2,12}})$"
     f"|^(?P<head4>{_HAN}{{2,12}}?)(?:是|有){_ASKED}"
 )
 """`栖岚热水器的保修期是多久`: of what, and what is asked for."""
 _JOINS = re.compile("[的在和了将与从离被把之后前中对向到于]")
-_ADVERB = re.compile("^(?:大约|一共|总共|目前|现在)|(?:分别|各自|一共|总共|最[先早初后]|[都也先又均曾共各])+$")
+_ADVERB = re.compile(
+    "^(?:大约|一共|总共|目前|现在)|^(?:[一二两三四五六七八九十]+[个种位项名])|(?:分别|各自|一共|总共|最[先早初后]|[都也先又均曾共各])+$"
+)
 _KINDS_OF_THING = frozenset(
     "时间 日期 地点 地方 名字 名称 意思 数量 人数 总数 比例 原因 方法 步骤 国家 城市 含义 定义 年份".split()
 )
@@ -100,18 +55,12 @@ _YES_OR_NO = re.compile(
     r"^(?:is|are|was|were|do|does|did|can|could|has|have|had|will|would|may|should|must)\b|吗[？?]?$|是否|能否|能不能|有没有|可不可以",
     re.IGNORECASE,
 )
-_FOCUS = re.compile(
-    r"\b(?:what|which)\s+(?:\w+\s+)?(\w+)\s+(?:is|are|was|were|does|do|did|has|have|can)\b"
-    r"|\b(?:what|who) (?:is|are|was|were) (?:the )?(?:[\w-]+ ){0,3}?([\w-]+)(?: number| name| date)?(?: of\b| for\b| in\b| at\b|\W*$)"
-    r"|\b(?:who|how (?:do|can|should) (?:i|you|we|one)|how to)\s+(\w+)|\bhow many \w+ ([\w-]+)",
-    re.IGNORECASE,
+_NAME = re.compile(
+    r"(?<=[\w,;:] )[A-Z][A-Za-z\d.+-]*|\b[A-Za-z]+-?\d[A-Za-z\d.-]*|\b[A-Z]{2,}\b|\b\d+(?:\.\d+)+\b", re.ASCII
 )
-_NAME = re.compile(r"(?<=[\w,;:] )[A-Z][\w.+-]*|\b[A-Za-z]+-?\d[\w.-]*|\b[A-Z]{2,}\b|\b\d+(?:\.\d+)+\b")
 _NUMBERED = re.compile(
     r"第?\d+\s?[号期届章条代版]|\b(?:version|release|chapter|section|article|phase|line|route|protocol|part) \d+", re.I
 )
-FOCUS = 2.0
-"""A word that says what is asked for, against another content word."""
 # Measured on 575 questions of five sets whose pages do or do not hold the answer:
 # python -m tests.bench.qa_run answers DATA OUT
 NEEDED = 1.5
@@ -156,20 +105,25 @@ def find_unsaid(
 
 def _unknown_names(text: str, around: str, everything: str) -> list[str]:
     """Latin names and model numbers that nothing retrieved holds, or that the evidence lacks where they hold a digit."""
+    initials = "".join(re.findall(r"\b([A-Z])[a-z]", everything))
+    everything = normalise(everything)
     found = []
     for match in _NAME.finditer(text):
-        name = normalise(match.group()).rstrip(".-'")
-        where = around if any(c.isdigit() for c in name) else normalise(everything)
-        if not re.search(rf"(?<![a-z\d]){re.escape(name)}(?![a-z\d])", where):
+        name = normalise(match.group()).rstrip(".-")
+        where = around if any(c.isdigit() for c in name) else everything
+        if not re.search(rf"(?<![a-z\d]){re.escape(name)}(?:e?s)?(?![a-z\d])", where) and name.upper() not in initials:
             found.append(match.group())
     return found
 
 
 def _missing_figures(question: Question, around: str) -> list[str]:
     held = find_figures(around)
-    found = [f.text for f in question.figures if f.kind in ("date", "ordinal") and not is_in(f, held)]
+    ordinals = [f.text for f in question.figures if f.kind == "ordinal" and not is_in(f, held)]
+    years = [str(f.year) for f in question.figures if f.year and str(f.year) not in around]
     folded = fold(around)
-    return found + [m.group() for m in _NUMBERED.finditer(normalise(question.text)) if fold(m.group()) not in folded]
+    return [*ordinals, *years] + [
+        m.group() for m in _NUMBERED.finditer(normalise(question.text)) if fold(m.group()) not in folded
+    ]
 
 
 def _other_nouns(question: Question, said: Collection[str], near: str, around: str) -> list[str]:
@@ -181,7 +135,7 @@ def _other_nouns(question: Question, said: Collection[str], near: str, around: s
             if len(noun) < 2 or _JOINS.search(noun):
                 continue
             pairs = [noun[i : i + 2] for i in range(len(noun) - 1)]
-            held = [_is_said(pair, said) for pair in pairs]
+            held = [is_said(pair, said) for pair in pairs]
             alone = (c for i, c in enumerate(noun) if not any(held[max(0, i - 1) : i + 1]))
             is_other = name not in ("head3", "head4") and any(held) and any(c not in around for c in alone)
             if name.startswith("head") and not held[-1]:
@@ -203,7 +157,7 @@ class Content:
 
 def contents(text: str, said: Collection[str], near: str, weigh: Weigh) -> list[Content]:
     """The content words of a question, each with whether it is among the terms said by the evidence, or `near` by a passage."""
-    focus = {term for match in _FOCUS.finditer(text) for group in match.groups() if group for term in stems(group)}
+    focus = focus_terms(text)
     focus |= {term for match in _NAME.finditer(text) for term in stems(match.group())}
     found = []
     plain = _RUN.sub(" ", normalise(text))
@@ -211,20 +165,16 @@ def contents(text: str, said: Collection[str], near: str, weigh: Weigh) -> list[
     for term in dict.fromkeys(stems(plain)):
         if not is_stop(term) and term not in _EMPTY and not re.fullmatch(f"[{CJK}]", term):
             word = shown.get(term, term).rstrip(".-'")
-            found.append(Content(word, weigh(term) * (FOCUS if term in focus else 1.0), _is_said(term, said)))
+            found.append(Content(word, weigh(term) * (FOCUS if term in focus else 1.0), is_said(term, said)))
     for run in _RUN.findall(_ASKING.sub(" ", normalise(text))):
         found.extend(_characters(run, said, near, weigh))
     return found
 
 
-def _is_said(term: str, said: Collection[str]) -> bool:
-    return term in said or any(other in said for other in SAID_AS.get(term, ()))
-
-
 def _characters(run: str, said: Collection[str], near: str, weigh: Weigh) -> list[Content]:
     """Each character of a run, named by the run; it is said where a pair it is part of is."""
     pairs = [run[i : i + 2] for i in range(len(run) - 1)]
-    held = [_is_said(pair, said) for pair in pairs]
+    held = [is_said(pair, said) for pair in pairs]
     found = []
     for i, character in enumerate(run):
         own = range(max(0, i - 1), min(i + 1, len(pairs)))

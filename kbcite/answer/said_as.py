@@ -1,0 +1,66 @@
+"""Words of questions and the other words in which pages answer them: `What does it weigh?` is answered by `Weight: 12.4 kg`."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from kbcite.answer.weights import stems
+
+
+def _table(rows: str) -> dict[str, frozenset[str]]:
+    """`weigh heavy: weight kg` → each word left of the colon with the terms that say it as well."""
+    found: dict[str, frozenset[str]] = {}
+    for row in rows.strip().splitlines():
+        asked, said = row.split(":")
+        for word in stems(asked):
+            if len(word) > 1:
+                found[word] = found.get(word, frozenset()) | frozenset(term for term in stems(said) if len(term) > 1)
+    return found
+
+
+SAID_AS = _table(
+    """
+    weigh heavy: weight
+    weight: weigh
+    long length: length duration
+    high tall height: height altitude elevation high tall metres
+    wide width: width wide
+    deep depth: depth deep
+    old: age
+    big large size: size dimensions capacity area
+    dimensions: size
+    fast: speed
+    far: distance
+    hot cold warm: temperature
+    cost price pay expensive charge: cost price fee pay charge
+    begin start: begin start begins began
+    built build construct: built build construction construct
+    pack bring carry: pack packing bring carry rucksack luggage bag
+    keep kept retain: keep kept retain retention
+    remove removed delete: remove removed delete
+    write wrote written: author wrote written
+    buy bought: price bought buy
+    sold: sell sold
+    made make: made make
+    多重 重量: 重量
+    多长 长度: 长度 全长
+    多高 高度: 高度 海拔
+    多宽 宽度: 宽度
+    多深 深度: 深度
+    多大: 面积 大小 容量 尺寸
+    多快 速度: 速度 时速
+    开门 关门 营业 开放: 开门 关门 营业 开放 闭馆
+    少钱 价格 费用 票价 售价: 价格 票价 售价 费用
+    """
+)
+"""A question's word and the words in which pages answer it: `What does it weigh?` is said by `Weight: 12.4 kg`."""
+
+
+def is_said(term: str, said: Collection[str]) -> bool:
+    """True where a term of a question is among the terms said, itself or by a word that stands for it."""
+    return term in said or any(other in said for other in SAID_AS.get(term, ()))
+
+
+def with_said(wanted: Collection[str], said: frozenset[str]) -> frozenset[str]:
+    """The terms said, and those wanted ones that another of them stands for."""
+    return said.union(term for term in wanted if term in SAID_AS and is_said(term, said))

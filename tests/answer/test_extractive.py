@@ -1,0 +1,92 @@
+"""What an extractive answer holds: the right passage, whole, and nothing beside the point."""
+
+import pytest
+
+from kbcite.answer.questions import Kind, halves, read_question
+from tests.answer.blocks import retrieved
+from tests.answer.test_answering import ask
+
+LAMP = retrieved(
+    "The L2 is a lamp for workshops and camp sites with a battery of 20 hours.\n\n"
+    "| Feature | Value |\n| --- | --- |\n| Light | 900 lumens |\n| Weight | 1.4 kg |\n| Dimensions | 20 × 9 × 9 cm |",
+    0,
+    title="Beamwell L2 lamp",
+)
+BACKUPS = retrieved(
+    "I would like to know how long backups are kept.\n\nAfter a drop we keep the data in three stages:\n\n"
+    "- the first 24 hours: instant undo\n- up to day 7: restore from the log\n- up to day 35: restore from a snapshot",
+    1,
+    title="How long are backups kept after a drop?",
+)
+PLANS = retrieved(
+    "It depends on the plan how long backups are kept:\n\n- Free: 48 hours\n- Team and Business: 35 days",
+    2,
+    title="Plans and limits",
+)
+HUT = retrieved(
+    "The hut stands at 2,318 metres and has 46 bunks.\n\n## In your rucksack\n\n- Head torch\n- Rain jacket\n- Gloves\n\n"
+    "## Prices per night\n\n- Member: 34 crowns\n- Guest: 48 crowns",
+    3,
+    title="Your stay at the hut",
+)
+STATIONS = retrieved(
+    "臨時取水站一覽表\n\n| 地點 | 地址 |\n| --- | --- |\n| 國小門口 | 港口路120號 |\n| 活動中心 | 福安街36號 |",
+    4,
+    title="停水公告",
+)
+MODULES = retrieved(
+    "读者写道：相关阅读放了十二条。\n\n| 模块名称 | 最多条数 |\n| --- | --- |\n| 相关阅读 | 3 |\n| 热门文章 | 10 |",
+    5,
+    title="模块规范",
+)
+TOLL = retrieved(
+    "2017年1月1日起，通行费全部取消。\n\n## 参考文献\n\n1. 关于取消南河桥车辆通行费的通告. 2016-12-20.",
+    6,
+    title="南河桥",
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "block", "answer"),
+    [
+        ("What does the L2 weigh?", LAMP, "Weight; Value: 1.4 kg"),
+        ("How heavy is the L2?", LAMP, "Weight; Value: 1.4 kg"),
+        ("How much is a night at the hut for a guest?", HUT, "Guest: 48 crowns"),
+        ("How long are backups kept on the Free plan?", PLANS, "Free: 48 hours"),
+        ("相关阅读最多几条？", MODULES, "模块名称: 相关阅读; 最多条数: 3"),
+        ("南河桥的通行费什么时候取消的？", TOLL, "2017年1月1日起，通行费全部取消。"),
+    ],
+)
+def test_the_answer_is_the_one_passage(question, block, answer):
+    text = ask(question, [block]).text
+    assert text.split("[")[0].strip().replace("Feature: ", "") == answer
+
+
+@pytest.mark.parametrize(
+    ("question", "block", "parts"),
+    [
+        ("How long are backups kept after a drop?", BACKUPS, ("first 24 hours", "up to day 7", "up to day 35")),
+        ("What should I pack in my rucksack?", HUT, ("Head torch", "Rain jacket", "Gloves")),
+        ("临时取水站在哪里？", STATIONS, ("港口路120號", "福安街36號")),
+    ],
+)
+def test_a_list_or_table_that_answers_by_its_heading_is_given_whole(question, block, parts):
+    result = ask(question, [block])
+    assert all(part in result.text for part in parts)
+    assert len(result.sources) == 1
+
+
+def test_two_sentences_on_one_thing_that_go_on_differently_are_no_conflict():
+    blocks = [
+        retrieved("The SQL endpoint on port 7407 is now stable.", 0, published_at="2026-02-01"),
+        retrieved("The SQL endpoint on port 7407 is meant for reports.", 1, published_at="2026-01-01"),
+    ]
+    result = ask("Which port does the SQL endpoint use?", blocks)
+    assert result.conflicts == ()
+    assert "7407" in result.text
+
+
+def test_a_question_of_two_clauses_is_two_questions():
+    first, second = halves(read_question("When will the bridge be built and how much does it cost?"))
+    assert (first.kind, second.kind) == (Kind.TIME, Kind.PRICE)
+    assert "bridge" in second.text
