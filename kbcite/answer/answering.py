@@ -48,7 +48,8 @@ from kbcite.words import language_of
 WELL_SAID = 0.5
 """A passage that says this share of the question itself is shown, however low the cosines: in a store of a few pages they
 say little."""
-
+SAID_TRUST = 0.8
+"""What the share of the question that a passage says is worth as confidence."""
 RIVALS = 12
 RIVAL_SCORE = 0.7
 """Where the chosen passages leave too much unsaid, the first RIVALS others of at least this share of the best score are tried."""
@@ -61,7 +62,8 @@ class AnswerOptions:
     threshold: float = 0.45
     """What `RetrievedBlock.dropped` was decided by; goes into the record."""
     min_confidence: float = 0.1
-    """Below this confidence an extractive answer is a refusal; a model may still find what words and cosine do not show."""
+    """Below this confidence an extractive answer is a refusal; a model may still find what words and cosine do not show.
+    0 answers from any passage, whatever of the question it leaves unsaid."""
     min_coverage: float = 0.8
     max_quote_chars: int = 600
     question_class: QuestionClass | None = None
@@ -139,14 +141,16 @@ def answer(
                 confidence=sure,
                 needed=options.min_confidence,
             )
-        chosen, unsaid = _that_say_it(read, chosen, ranked, used, retrieved, sure, weigh)
-        if unsaid and sure < unsaid.needed:
+        # In a store of a few pages the cosines are low whatever is asked: then what the passage says speaks for it.
+        trust = max(sure, SAID_TRUST * ranked[0].coverage)
+        chosen, unsaid = _that_say_it(read, chosen, ranked, used, retrieved, trust, weigh)
+        if unsaid and options.min_confidence and trust < unsaid.needed:
             words = ", ".join(unsaid.words)
             return _refuse(
                 frame,
                 RefusalReason.BELOW_THRESHOLD,
                 (f"no passage says: {words}",),
-                confidence=sure,
+                confidence=round(trust, 4),
                 needed=min(1.0, unsaid.needed),
                 unsaid=unsaid.words,
             )
@@ -171,7 +175,7 @@ def _that_say_it(
     ranked: Sequence[Candidate],
     used: Sequence[RetrievedBlock],
     retrieved: Sequence[RetrievedBlock],
-    sure: float,
+    trust: float,
     weigh: Weigh,
 ) -> tuple[list[Candidate], Unsaid | None]:
     """The chosen passages, or else the first good one of another block, of which enough says what the question says.
@@ -188,7 +192,7 @@ def _that_say_it(
             continue
         evidence = [evidence_of(used[c.block]) for c in candidates]
         unsaid = find_unsaid(question, [c.passage.text for c in candidates], evidence, everything, weigh)
-        if sure >= unsaid.needed:
+        if trust >= unsaid.needed:
             return candidates, unsaid
         first = first or unsaid
     return chosen, first

@@ -1,8 +1,10 @@
+from dataclasses import replace
+
 import pytest
 
 from kbcite.answer.questions import read_question
 from kbcite.answer.unsaid import find_unsaid
-from kbcite.records import RefusalReason
+from kbcite.records import RefusalReason, Scores
 from kbcite.render import answer_text
 from tests.answer.blocks import retrieved
 from tests.answer.test_answering import ask
@@ -92,3 +94,12 @@ def test_an_attribute_is_said_by_its_noun():
 def test_simplified_and_traditional_characters_are_one(question):
     notice = retrieved("停水期間於港口國小校門口設置臨時取水站。", title="停水公告")
     assert ask(question, [notice]).sources[0].quote.text == "停水期間於港口國小校門口設置臨時取水站。"
+
+
+def test_a_bar_of_zero_answers_from_any_passage():
+    assert ask("Who founded Ferrodb?", [SERVER], min_confidence=0.0).status == "answered"
+
+
+def test_in_a_store_of_one_page_what_the_passage_says_is_enough():
+    low = replace(PURIFIER, scores=Scores(dense=0.1, coverage=0.5, fused=0.2, relevance=0.46))
+    assert ask("栖木净水器整机的保修期限是多久？", [low]).status == "answered"
