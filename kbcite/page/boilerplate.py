@@ -41,13 +41,20 @@ _NOISE = re.compile(
 )
 _STATEMENT = re.compile(
     r"\W*(?:版权声明|免责声明|著作权声明|特别声明|平台声明|郑重声明|反侵权公告|声明[:：]|版权所有|未经(?:授权|许可|书面)|copyright\b|©|all rights reserved|"
-    r"disclaimer\b)",
+    r"disclaimer\b|powered by\b)",
     re.IGNORECASE,
 )
 _DATELINE = re.compile(
-    r"(?:(?:发布|公告|更新|发表)?(?:时间|日期)|来源|作者|编辑|记者|浏览(?:次数|量)?|阅读(?:次数|量)?|点击(?:数|量)?|字体|字号|大小)\s*[:：]|发布于|"
+    r"(?:(?:发布|公告|更新|发表)?(?:时间|日期)|来源|作者|编辑|记者|浏览(?:次数|量)?|阅读(?:次数|量)?|点击(?:数|量)?|字体|字号|大小)\s*[:：]|[发發][布表]于|只看(?:该作者|楼主)|(?:查看|回复)\s*[:：]\s*\d|"
     r"\b\d{4}[-/.年]\d{1,2}[-/.月]\d{1,2}|\b(?:published|updated|posted|written by|last modified)\b"
 )
+_SENTENCE_END = re.compile("[。！？]")
+_COUNTER = re.compile(
+    r"\W*\d[\d,.]*\s?[km万]?\s?(?:likes?|upvotes?|votes?|views?|replies|reply|comments?|shares?|个?赞|次?(?:浏览|阅读|点击)|条?(?:评论|回复))\W*",
+    re.IGNORECASE,
+)
+"""A line that is nothing but a count of readers or of what they did."""
+_LONGEST_COUNTER = 24
 
 
 def cut_named(page: Page, is_forum: bool, is_product: bool) -> None:
@@ -160,19 +167,25 @@ def _looks_like(region: Region, unit: float, index_chars: float) -> str:
     if region.chars >= (_LONGEST_NOISE if is_linked else _LONGEST_STATEMENT) * unit:
         return ""
     is_block = region.tag in ("div", "section", "p")
+    if is_block and region.chars < _LONGEST_COUNTER and _COUNTER.fullmatch(region.text()):
+        return "counter"
     may_be_noise = (is_block or region.tag == "ul") and (is_linked or region.chars < 60 * unit)
-    may_be_dateline = region.chars < _DATELINE_CHARS * unit and not region.titles
-    may_be_statement = is_block and region.chars < _LONGEST_STATEMENT * unit
-    if not (may_be_noise or may_be_dateline or may_be_statement):
-        return ""
-    text = region.text()
-    if may_be_noise and _NOISE.match(text):
+    may_be_statement = (is_block or region.tag in ("td", "center")) and region.chars < _LONGEST_STATEMENT * unit
+    if may_be_noise and _NOISE.match(region.text()):
         return "noise words"
-    if may_be_dateline and len(_DATELINE.findall(text)) >= 2:
+    if is_dateline(region, unit):
         return "dateline"
-    if may_be_statement and _STATEMENT.match(text):
+    if may_be_statement and _STATEMENT.match(region.text()):
         return "statement"
     return ""
+
+
+def is_dateline(region: Region, unit: float) -> bool:
+    """True for a short line of when, by whom and where the text was published, or how often it was read."""
+    if region.titles or region.chars >= _DATELINE_CHARS * unit:
+        return False
+    text = region.text()
+    return len(_DATELINE.findall(text)) >= 2 and not _SENTENCE_END.search(text)
 
 
 def _is_protected(region: Region) -> bool:

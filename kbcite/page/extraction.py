@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from lxml import etree
 
-from kbcite.page.boilerplate import cut_inside, cut_named
+from kbcite.page.boilerplate import cut_inside, cut_named, is_dateline
 from kbcite.page.markdown import write_markdown
 from kbcite.page.regions import Page, Region, measure
 from kbcite.page.source_spans import locate
@@ -235,4 +235,6 @@ def _with_lead(page: Page, main: Region, is_forum: bool) -> tuple[Region, ...]:
 def _is_lead(region: Region, unit: float) -> bool:
     if region.cut or region.teasers or region.tag in ("ul", "ol", "table"):
         return False
-    return region.prose >= _LEAD_PROSE * unit and region.link_density < 0.2 and region.prose > 0.7 * region.chars
+    if region.prose < _LEAD_PROSE * unit or region.link_density >= 0.2 or region.prose <= 0.7 * region.chars:
+        return False
+    return not is_dateline(region, unit)

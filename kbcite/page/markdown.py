@@ -33,8 +33,8 @@ _STRUCTURE = re.compile(r"#{1,6} |>|```|~~~|\|")
 _FILE_NAME = re.compile(r"^\S+\.(?:jpe?g|png|gif|webp|svg|bmp)$|^[\W\d_]*$", re.IGNORECASE)
 _NOT_IN_ALT = frozenset("[]<>")
 _TEX_IN_ALT = re.compile(r"^\{\\(?:display|text)style (.*)\}$", re.DOTALL)
-_PERMALINKS = frozenset(("#", "¶", "§", "🔗", "\uf0c1"))
-"""What documentation puts behind its headings and terms as a link to them."""
+_PERMALINKS = frozenset(("#", "¶", "§", "🔗", "\uf0c1", "^", "↑", "↩", "↩︎"))
+"""What documentation puts behind its headings and terms as a link to them, and encyclopedias before notes as a link back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +208,7 @@ class _Writer:
                 self._code(element)
             else:
                 self._block(element, 1)
-        elif not (tag == "a" and len(element) == 0 and (element.text or "").strip() in _PERMALINKS):
+        elif tag != "a" or text_content(element).strip() not in _PERMALINKS:
             self.content(element)
 
     def _block(self, element: etree._Element, lines: int) -> None:

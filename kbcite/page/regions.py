@@ -46,7 +46,7 @@ SIDE_WORDS = frozenset(
     "latest legal links logo marketing mega meta metadata most noprint overlay pop popover popular prev previous "
     "print privacy promo rank ranking reactions recent relate rss search share sharedaddy sharing side signature "
     "similar slideshow social sponsor sponsored tag tagcloud tags teaser textwidget thumbs toc toolbar toolbox "
-    "tooltip vcard widget widgets".split()
+    "tooltip vcard votecell votes voting widget widgets".split()
 )
 """Words that mostly name what stands beside the text, but that some sites give to the text."""
 CONSENT_WORDS = frozenset("cookie cookies consent gdpr onetrust".split())
@@ -98,6 +98,7 @@ class Region:
     teasers = 0
     """Number of headings that are links: they announce other pages."""
     weight = 0.0
+    _text: str | None = None
 
     def __init__(self, element: etree._Element, tag: str, parent: Region | None) -> None:
         self.element = element
@@ -109,8 +110,10 @@ class Region:
         return self.links / self.chars if self.chars else 0.0
 
     def text(self) -> str:
-        """Its text, white space folded."""
-        return " ".join(text_content(self.element).split())
+        """Its text, white space folded; remembered, for more than one rule asks for it."""
+        if self._text is None:
+            self._text = " ".join(text_content(self.element).split())
+        return self._text
 
     @property
     def is_cut(self) -> bool:

@@ -24,6 +24,8 @@ _SITE_WORD = re.compile(
 )
 """What names of Chinese sites and channels end with."""
 _ENGLISH_SITE_WORD = re.compile(r"\b(?:blog|news|forums?|wiki|docs|documentation)$", re.IGNORECASE)
+_POWERED_BY = re.compile(r"\s*[-–|]*\s*Powered by\b.{0,40}$", re.IGNORECASE)
+"""What forum software appends to titles."""
 _LONGEST_SITE_NAME = 16
 _MOST_PIECES = 20
 _CJK = re.compile(f"[{CJK}]")
@@ -39,7 +41,8 @@ def clean_title(title: str, site_names: Sequence[str], headings: Sequence[str], 
     sites = {folded for name in site_names if (folded := fold(name))}
     own = {folded: heading for heading in reversed(headings) if (folded := fold(heading)) and folded not in sites}
     named = {folded: other for other in reversed(others) if (folded := fold(other)) and folded not in sites}
-    title, folded = " ".join(title.split()), fold(title)
+    title = _POWERED_BY.sub("", " ".join(title.split()))
+    folded = fold(title)
     if not folded or folded in sites:
         first = next(reversed(named.values()), None) or next(reversed(own.values()), None)
         return _without_site(" ".join(first.split()), sites) if first else title

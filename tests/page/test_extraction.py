@@ -33,6 +33,9 @@ REMOVED = {
     "comments": "<div class=comments><p>" + SENTENCE + "I saw it myself.</p></div>",
     "teasers": "".join(f"<div><h3><a href=/{n}>Story {n}</a></h3><p>{SENTENCE[:60]}.</p></div>" for n in range(3)),
     "a statement": "<div>免责声明：本网所载内容仅供参考，据此操作风险自担。</div>",
+    "a count of reactions": "<div>1,204 likes</div>",
+    "a line of forum software": "<div>发表于 2026-9-14 09:21 | 只看该作者 | 倒序浏览</div>",
+    "a statement in a layout table": "<table><tr><td>Copyright 2026 Town News. All rights reserved.</td></tr></table>",
     "a script": "<script>var text = 'never shown';</script>",
 }
 
@@ -139,3 +142,15 @@ def test_a_product_page_keeps_name_and_price_and_leaves_out_its_reviews():
     text = text_of(body)
     assert text.startswith("# Lamp\n\n49 €, in stock")
     assert "Five stars" not in text
+
+
+def test_a_quote_with_the_date_of_its_post_is_no_dateline():
+    quote = "<blockquote>陈工 发表于 2026-9-14 09:21<br>半夜断电了，来源：自测，早上起来都化了。</blockquote>"
+    assert "早上起来都化了" in text_of(f"<div class=thread>{ARTICLE.format(quote)}</div>")
+
+
+def test_a_long_dateline_before_the_text_is_no_lead():
+    line = "<div>发布时间：2026-04-24 09:30 来源：市政府办公室政策研究和信息公开处 浏览次数： 字体：大中小</div>"
+    text = text_of(f"<div>{line}<div class=articlebody>{f'<p>{CHINESE}</p>' * 20}</div></div>")
+    assert CHINESE in text
+    assert "浏览次数" not in text

@@ -9,6 +9,9 @@ CASES = {
     "plain": ("<p>one text</p>", ["one text"], ["one text"]),
     "the first of equal texts comes first": ("<p>a</p><i>x</i><p>a</p>", ["a", "x", "a"], ["a", "x", "a"]),
     "entities": ("<p>R&amp;D &euro;&nbsp;5</p>", ["R&D €\xa05"], ["R&amp;D &euro;&nbsp;5"]),
+    "entities before all letters": ("<p>&ldquo;&amp; a&rdquo;</p>", ["“& a”"], ["&ldquo;&amp; a&rdquo;"]),
+    "an entity without its semicolon, a sign that is none": ("<p>R&amp D & E</p>", ["R& D & E"], ["R&amp D & E"]),
+    "entities and a comment": ("<p>a &lt; b<!-- no --> &gt; c</p>", ["a < b > c"], ["a &lt; b", " &gt; c"]),
     "white space": ("<p>one\r\n  two</p>", ["one\n  two"], ["one\r\n  two"]),
     "a comment inside": ("<p>one <!-- no -->two</p>", ["one two"], ["one ", "two"]),
     "not the copy in a script": (

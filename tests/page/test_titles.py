@@ -27,6 +27,8 @@ from kbcite.page.titles import clean_title
         ("Rates rise - and fall again", ["The Paper"], [], [], "Rates rise - and fall again"),
         ("Left_Right_Centre", [], [], [], "Left_Right_Centre"),
         ("Web 品质 - 国际化", [], [], [], "Web 品质 - 国际化"),
+        # what forum software appends
+        ("断电求助怎么办 - 户外论坛 -  Powered by Discuz!", [], [], [], "断电求助怎么办"),
         # a heading that names the site is no title
         ("Rates rise | The Paper", ["The Paper"], ["The Paper"], [], "Rates rise"),
         # a title element that says nothing
