@@ -106,7 +106,11 @@ def _find(piece: Piece, source: str, low: int, high: int) -> Place | None:
         if source.startswith(raw, start) and _is_bounded(piece, source, start, start + len(raw)):
             return start, start + len(raw)
         at = source.find(needle, at + 1, high)
-    return None
+    if at < 0 or piece.is_code or piece.is_attribute:
+        return None
+    # A short text, such as a digit, is found all over the tags before its own.
+    at = source.find(f">{raw}<", max(at - offset - 1, low), high)
+    return (at + 1, at + 1 + len(raw)) if at >= 0 else None
 
 
 def _probe(raw: str) -> re.Match[str] | None:

@@ -19,6 +19,7 @@ CASES = {
         ["the same sentence, twice"],
         ["the same sentence, twice"],
     ),
+    "a digit behind tags full of it": ("<p id=2222222222 class=x222>2</p>", ["2"], ["2"]),
     "what is not there has no span": ("<p>one</p>", ["something else"], []),
 }
 
