@@ -102,4 +102,4 @@ def test_a_bar_of_zero_answers_from_any_passage():
 
 def test_in_a_store_of_one_page_what_the_passage_says_is_enough():
     low = replace(PURIFIER, scores=Scores(dense=0.1, coverage=0.5, fused=0.2, relevance=0.46))
-    assert ask("栖木净水器整机的保修期限是多久？", [low]).status == "answered"
+    assert ask("栖木净水器整机的保修期是多久？", [low]).status == "answered"
