@@ -74,6 +74,8 @@ MODIFIED_METAS = (
 
 _LEAST_SCORE, _LEAST_SCORE_OF_MODIFIED = 1.0, 2.5
 """Below this a visible date is more likely one the page tells about; the second where a time of change is known."""
+_LEAST_SCORE_BESIDE_JSON_LD = 2.0
+"""The day of a JSON-LD record that is no article says little, but more than a date in the middle of the text."""
 _LOCAL_SCORE = 2.0
 """Score from which a visible date may correct a machine-readable one that is given in UTC."""
 
@@ -133,6 +135,8 @@ def _by_sight(seen: list[VisibleDate], weak: tuple[str, str] | None, modified: s
     published = _best(found for found in seen if not found.is_modified)
     least = _LEAST_SCORE if modified is None else _LEAST_SCORE_OF_MODIFIED
     modified = modified or (updated.value if updated else None)
+    if weak and weak[0] == "json-ld":
+        least = max(least, _LEAST_SCORE_BESIDE_JSON_LD)
     if published and published.score >= least:
         return Publication(published.value, published.place, modified)
     if weak:

@@ -172,6 +172,7 @@ class _Surroundings:
                 score -= 3.0
             else:
                 score += {"a": -1.5, "li": -1.0}.get(tag, 0.0)
+                score -= 2.0 * (tag == "td" and element.getparent().find("th") is not None)
                 score += 2.0 * (tag == "time" and element.get("pubdate") is not None)
                 score += self._standing(element.getparent())
             self._inherited[element] = score

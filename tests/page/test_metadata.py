@@ -213,3 +213,14 @@ def test_a_date_in_an_example_is_not_the_day_of_publication() -> None:
     <code>2022-07-27</code>, and a time as <kbd>2009-01-19T00:15:00</kbd>.</p><pre>Date: 2021-05-19 15:19:24
     <b>published 2021-05-20</b></pre></article></body></html>"""
     assert read_metadata(parse_html(page), "https://a.example/x").published_at is None
+
+
+def test_a_record_of_the_page_says_more_than_a_date_in_its_text() -> None:
+    record = '<script type="application/ld+json">{"@type":"WebPage","datePublished":"2015-03-08"}</script>'
+    told = "<div><div><div><div><div><p>The offer for new readers ends on 31 January 2016</p></div></div></div></div></div>"
+    assert metadata(record, H1 + 5 * BODY + told).published_at == "2015-03-08"
+
+
+def test_a_labelled_row_of_facts_is_not_the_day_of_publication() -> None:
+    facts = "<table><tr><th>开通日</th><td>2011年11月26日</td></tr><tr><th>长度</th><td>1,248米</td></tr></table>"
+    assert metadata(body=f"{H1}{5 * BODY}<div><div>{facts}</div></div>").published_at is None
