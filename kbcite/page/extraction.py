@@ -171,7 +171,7 @@ def _unit_of(text: str) -> float:
 def _is_forum(url: str, body: etree._Element, source: str) -> bool:
     """True for a page whose address, body or schema says that people talk to each other on it: replies are its text."""
     names = f"{url} {body.get('class', '')} {body.get('id', '')}"
-    return "DiscussionForumPosting" in source or "QAPage" in source or _FORUM_WORD.search(names) is not None
+    return _FORUM_WORD.search(names) is not None or "DiscussionForumPosting" in source or "QAPage" in source
 
 
 def _heaviest(page: Region, unit: float) -> Region:

@@ -40,6 +40,9 @@ _AGE = re.compile(
     r"|\b(?:\d+|an?|a few|few)\s+(?:sec(?:ond)?|min(?:ute)?|hour|hr|day|week|month|year)s?\s+ago\b|\bjust now\b",
     re.IGNORECASE,
 )
+_DIGIT = re.compile(r"\d")
+_AGE_WORD = re.compile("[前刚]|ago|now", re.IGNORECASE)
+"""Stands in every match of `_AGE`; most lines have neither a digit nor such a word, and are not searched further."""
 _CLOCK = r"\d{1,2}[:：]\d{2}(?:[:：]\d{2})?(?:\s?[AaPp]\.?[Mm]\b\.?)?"
 _DATE = (
     r"(?:\d{4}\s?[-/.年]\s?\d{1,2}\s?[-/.月]\s?\d{1,2}\s?日?"
@@ -69,9 +72,13 @@ def mask_line(line: str) -> str:
     """A line with `#` for its counters, ages and the clock time of a time stamp; unchanged if it is text of the page itself."""
     if len(line) > _MAX_MASKED_LINE_CHARS or line.lstrip().startswith("|") or _SENTENCE.search(line):
         return line
-    masked = _STAMP.sub(lambda match: f"{match['before'] or ''}#", line)
-    masked = _AGE.sub("#", masked)
-    return _COUNTERS.sub(_mask_counter, masked)
+    masked = line
+    has_digit = _DIGIT.search(line) is not None
+    if has_digit:
+        masked = _STAMP.sub(lambda match: f"{match['before'] or ''}#", masked)
+    if _AGE_WORD.search(line):
+        masked = _AGE.sub("#", masked)
+    return _COUNTERS.sub(_mask_counter, masked) if has_digit else masked
 
 
 def _mask_counter(match: re.Match[str]) -> str:

@@ -8,7 +8,7 @@ headings, lists, tables, code, quotes, images' alternative texts, formulas.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 
 from lxml import etree
@@ -18,9 +18,9 @@ from kbcite.page.tables import data_rows
 from kbcite.page.tree import text_content
 
 HEADINGS = {"h1": "# ", "h2": "## ", "h3": "### ", "h4": "#### ", "h5": "##### ", "h6": "###### "}
-PARAGRAPHS = frozenset("p dl dt figure figcaption caption summary table address center".split())
+PARAGRAPHS = frozenset("p dl figure figcaption caption summary address center".split())
 LINES = frozenset(
-    "div section article main header footer aside nav form fieldset details li dd tr tbody thead tfoot ul ol td th "
+    "div section article main header footer aside nav form fieldset details dt tr tbody thead tfoot td th "
     "body html legend hgroup search menu dir".split()
 )
 CODE_WORDS = frozenset("code kbd samp tt".split())
@@ -118,10 +118,10 @@ class _Writer:
 
     def text(self, raw: str) -> None:
         """Running text: white space folded, line starts that would read as structure escaped."""
-        folded = fold(raw)
-        if not folded:
-            self._pending_space = self._pending_space or raw != ""
+        if raw.isspace():
+            self._pending_space = True
             return
+        folded = fold(raw)
         first = self._open_line()
         if not first and (self._pending_space or raw[0].isspace()):
             self._put("\u3000" if raw[0] == "\u3000" else self._space)
@@ -169,54 +169,37 @@ class _Writer:
                 self.text(child.tail)
 
     def element(self, element: etree._Element) -> None:
-        tag = element.tag
-        if not isinstance(tag, str) or tag in UNREADABLE or element in self._dropped:
-            return
-        if tag in HEADINGS:
-            self._heading(element, HEADINGS[tag])
-        elif tag == "br":
-            if self._items and self._pending_breaks == 0:
-                self._pending_space = True  # an item is one line, as far as it is one paragraph
-            elif self._pending_breaks == 1:
-                self._pending_breaks = 2
-            else:
-                self.block_break(1)
-        elif tag == "hr":
-            self.block_break(2)
-        elif tag in ("ul", "ol"):
-            self._list(element, numbered=tag == "ol")
-        elif tag == "li":
-            self._item(element, "- ")
-        elif tag == "table":
-            self._table(element)
-        elif tag == "pre":
-            self._code(element)
-        elif tag == "blockquote":
-            self._quote(element)
-        elif tag == "dd":
-            self._item(element, ": ")
-        elif tag == "img":
-            self._image(element)
-        elif tag in CODE_WORDS:
-            self._inline_code(element)
-        elif tag == "math":
-            self._math(element)
-        elif tag in PARAGRAPHS:
-            self._block(element, 2 if tag != "dt" else 1)
-        elif tag in LINES:
-            if tag in ("div", "figure") and is_code_block(element):
-                self._code(element)
-            else:
-                self._block(element, 1)
-        elif tag != "a" or text_content(element).strip() not in _PERMALINKS:
+        write = _WRITERS.get(element.tag, _Writer.content)
+        if write is not None and element not in self._dropped:
+            write(self, element)
+
+    def _link(self, element: etree._Element) -> None:
+        if text_content(element).strip() not in _PERMALINKS:
             self.content(element)
+
+    def _break(self, _: etree._Element) -> None:
+        if self._items and self._pending_breaks == 0:
+            self._pending_space = True  # an item is one line, as far as it is one paragraph
+        elif self._pending_breaks == 1:
+            self._pending_breaks = 2
+        else:
+            self.block_break(1)
+
+    def _rule(self, _: etree._Element) -> None:
+        self.block_break(2)
+
+    def _lines(self, element: etree._Element) -> None:
+        self._block(element, 1)
+
+    def _paragraph(self, element: etree._Element) -> None:
+        self._block(element, 2)
 
     def _block(self, element: etree._Element, lines: int) -> None:
         self.block_break(lines)
         self.content(element)
         self.block_break(lines)
 
-    def _heading(self, element: etree._Element, marks: str) -> None:
+    def _heading(self, element: etree._Element) -> None:
         if not text_content(element).strip():
             for child in element.iter("img"):
                 self._image(child)
@@ -226,7 +209,7 @@ class _Writer:
             return
         self.block_break(2)
         self._open_line()
-        self._put(marks)
+        self._put(HEADINGS[element.tag])
         self._line_is_open = False
         self._pending_space = False
         self._one_line += 1
@@ -236,7 +219,8 @@ class _Writer:
         self._pending_space = False
         self.block_break(2)
 
-    def _list(self, element: etree._Element, numbered: bool) -> None:
+    def _list(self, element: etree._Element) -> None:
+        numbered = element.tag == "ol"
         nested = bool(self._prefixes) and not self._prefixes[-1].startswith(">")
         self.block_break(1 if nested else 2)
         number = _start_number(element)
@@ -251,7 +235,7 @@ class _Writer:
                 self.text(child.tail)
         self.block_break(1 if nested else 2)
 
-    def _item(self, element: etree._Element, marker: str) -> None:
+    def _item(self, element: etree._Element, marker: str = "- ") -> None:
         if self._one_line:
             self._block(element, 1)
             return
@@ -269,6 +253,9 @@ class _Writer:
         self._prefixes.pop()
         self._line_is_open = True
         self.block_break(1)
+
+    def _definition(self, element: etree._Element) -> None:
+        self._item(element, ": ")
 
     def _quote(self, element: etree._Element) -> None:
         if self._one_line or not _has_content(element, self._dropped):
@@ -412,6 +399,27 @@ class _Writer:
         self._mark("$")
         self._piece(" ".join(raw.split()), raw)
         self._put("$")
+
+
+_WRITERS: dict[str, Callable[[_Writer, etree._Element], None] | None] = {
+    **dict.fromkeys(UNREADABLE),
+    **dict.fromkeys(LINES, _Writer._lines),
+    **dict.fromkeys(PARAGRAPHS, _Writer._paragraph),
+    **dict.fromkeys(HEADINGS, _Writer._heading),
+    **dict.fromkeys(CODE_WORDS, _Writer._inline_code),
+    **dict.fromkeys(("ul", "ol"), _Writer._list),
+    "a": _Writer._link,
+    "blockquote": _Writer._quote,
+    "br": _Writer._break,
+    "dd": _Writer._definition,
+    "hr": _Writer._rule,
+    "img": _Writer._image,
+    "li": _Writer._item,
+    "math": _Writer._math,
+    "pre": _Writer._code,
+    "table": _Writer._table,
+}
+"""How an element is written, by its tag: None for not at all; all others are inline."""
 
 
 def _start_number(element: etree._Element) -> int:

@@ -129,8 +129,9 @@ class Region:
     def remove(self, rule: str) -> None:
         """Cuts the region: its measures leave the totals around it."""
         self.cut = rule
-        for region in self.ancestors():
-            region.include(self, -1)
+        if self.chars or self.images or self.link_count or self.titles:
+            for region in self.ancestors():
+                region.include(self, -1)
 
     def restore(self) -> None:
         self.cut = ""
