@@ -14,7 +14,7 @@ from kbcite.answer.assembling import DocumentText, assemble
 from kbcite.answer.claims import ClaimCheck, Similarity
 from kbcite.answer.conflicts import Difference, find_difference
 from kbcite.answer.drafting import Draft, draft_extractive, draft_with_model
-from kbcite.answer.extractive import Candidate, choose, confidence, rank_passages
+from kbcite.answer.extractive import Candidate, Nearness, choose, confidence, rank_passages
 from kbcite.answer.freshness import TIME_SENSITIVE, WINDOWS, QuestionClass, classify_question
 from kbcite.answer.grounding import Statement, coverage, evidence_of, support
 from kbcite.answer.llm import Complete
@@ -99,12 +99,13 @@ def answer(
     document_text: DocumentText | None = None,
     weigh: Weigh | None = None,
     similarity: Similarity | None = None,
+    nearness: Nearness | None = None,
 ) -> Answer:
     """The answer record: answered with numbered sources, or refused.
 
     retrieved: best first; those with `dropped` set are counted and not used. complete: a model, or None for the extractive
     answer. delimiter: a random word for this request, needed with a model. document_text: for deep links and exactness.
-    weigh: term weights of the whole collection. Raises what `complete` raises.
+    weigh: term weights of the whole collection. nearness: ranks passages in another language than the question's. Raises what `complete` raises.
     """
     read = read_question(question)
     used = [block for block in retrieved if block.dropped is None]
@@ -128,8 +129,8 @@ def answer(
         used = fresh
 
     weigh = weigh or idf_over([evidence_of(block) for block in retrieved])
-    ranked = rank_passages(read, used, weigh)
-    chosen = choose(read, ranked, used, weigh, options.max_sentences)
+    ranked = rank_passages(read, used, weigh, nearness)
+    chosen = choose(read, ranked, used, weigh, options.max_sentences, nearness)
     sure = round(confidence(read, ranked, used), 4)
     difference = find_difference(read, ranked, used, weigh)
     if complete is None:

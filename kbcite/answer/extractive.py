@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from kbcite.answer.figures import Figure, find_figures, is_in
@@ -21,6 +21,14 @@ from kbcite.answer.weights import Weigh, idf_over, is_stop, share, stems
 from kbcite.records import RetrievedBlock, SourceType
 from kbcite.words import language_of
 
+Nearness = Callable[[str, Sequence[str]], Sequence[float]]
+"""Question and passages -> a similarity each, higher is nearer: across languages, where words say nothing."""
+
+NEARNESS = 0.9
+CODE_FINE = 0.4
+"""Code is full of figures that answer no question for one."""
+MOST_FOREIGN = 80
+"""Passages in another language that are laid beside the question."""
 NEIGHBOUR = 0.25
 PAGE = 0.25
 KIND_BONUS = 0.26
@@ -53,10 +61,16 @@ class Candidate:
     """The question's terms that it says, itself or through its context."""
 
 
-def rank_passages(question: Question, blocks: Sequence[RetrievedBlock], weigh: Weigh | None = None) -> list[Candidate]:
+def rank_passages(
+    question: Question,
+    blocks: Sequence[RetrievedBlock],
+    weigh: Weigh | None = None,
+    nearness: Nearness | None = None,
+) -> list[Candidate]:
     """Every passage of the blocks, best first.
 
     weigh: how much a term matters, from the whole collection where the caller knows it; else from these blocks alone.
+    nearness: what passages in another language than the question's are ranked by; without it, by kind and block alone.
     """
     texts = [block.place.text or block.block.text for block in blocks]
     weigh = focused(question.text, weigh or idf_over(texts))
@@ -87,11 +101,37 @@ def rank_passages(question: Question, blocks: Sequence[RetrievedBlock], weigh: W
             )
             score -= _poverty(passage, question, kind)
             found.append(Candidate(index, passage, score, coverage, kind, frozenset(wanted) & (own[i] | context)))
+    found = _by_nearness(question, found, blocks, nearness)
     return sorted(found, key=lambda c: (-round(c.score, 6), c.block, c.passage.start))
 
 
+def _by_nearness(
+    question: Question, found: list[Candidate], blocks: Sequence[RetrievedBlock], nearness: Nearness | None
+) -> list[Candidate]:
+    """The candidates, those in another language than the question's with a score that does not go by words."""
+    foreign = [c for c in found if blocks[c.block].block.language != question.language][:MOST_FOREIGN]
+    if nearness is None or not foreign or blocks[0].block.language == question.language:
+        return found  # a page in the question's own language came first: words tell
+    near = nearness(question.text, [f"{c.passage.context} {c.passage.shown}".strip() for c in foreign])
+    low, high = min(near), max(near)
+    score = {
+        id(c): NEARNESS * (value - low) / ((high - low) or 1.0)
+        + KIND_BONUS * c.kind
+        + RANK_BONUS * _rank_prior(c.block, blocks[c.block])
+        - _poverty(c.passage, question, c.kind)
+        - (CODE_FINE if c.passage.kind == "code" and question.asks_for_figure else 0.0)
+        for c, value in zip(foreign, near, strict=True)
+    }
+    return [replace(c, score=score.get(id(c), c.score)) for c in found]
+
+
 def choose(
-    question: Question, ranked: Sequence[Candidate], blocks: Sequence[RetrievedBlock], weigh: Weigh, limit: int
+    question: Question,
+    ranked: Sequence[Candidate],
+    blocks: Sequence[RetrievedBlock],
+    weigh: Weigh,
+    limit: int,
+    nearness: Nearness | None = None,
 ) -> list[Candidate]:
     """The passages that make the answer, best first: few, from different documents where two facts are asked for."""
     chosen: list[Candidate] = []
@@ -102,7 +142,7 @@ def choose(
     best = ranked[0]
     for half in halves(question)[:limit] if limit > 1 else []:
         # Each half has its own best passage; a passage that serves both stands for both.
-        best_of_half = rank_passages(half, blocks, weigh)
+        best_of_half = rank_passages(half, blocks, weigh, nearness)
         own = next(
             (c for c in best_of_half if c.kind == 1.0 and c.score >= 0.75 * best_of_half[0].score), best_of_half[0]
         )

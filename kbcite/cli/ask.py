@@ -67,15 +67,17 @@ def _answer(
 ) -> Answer:
     from kbcite.answer.answering import AnswerOptions
     from kbcite.answer.llm import open_model
-    from kbcite.cli.search import open_find
+    from kbcite.cli.search import open_find, open_store_encoder
     from kbcite.stages.ask import answer_question
+    from kbcite.stages.search import nearness_of
 
     settings = store.settings.ask
     name = settings.model if model is None else model
     if name and context.offline:
         raise UsageError(f"--offline forbids the model {name}; leave it out for the extractive answer")
     bar = settings.threshold if threshold is None else threshold
-    find = open_find(context, store, top_k or settings.top_k, bar, source_type, labels)
+    encoder = open_store_encoder(context, store)
+    find = open_find(store, encoder, top_k or settings.top_k, bar, source_type, labels)
     complete = open_model(name, api_base or settings.api_base, timeout_s=settings.timeout_s) if name else None
     options = AnswerOptions(
         max_sentences=sentences,
@@ -85,7 +87,14 @@ def _answer(
         model=name,
     )
     return answer_question(
-        question, store.database, store.archive, lambda text: find(text).blocks, complete, options, context.clock
+        question,
+        store.database,
+        store.archive,
+        lambda text: find(text).blocks,
+        complete,
+        options,
+        context.clock,
+        nearness_of(encoder),
     )
 
 

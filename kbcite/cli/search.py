@@ -12,6 +12,7 @@ from kbcite.records import SourceType
 from kbcite.render import hit_lines
 
 if TYPE_CHECKING:
+    from kbcite.retrieval.encoder import Encoder
     from kbcite.retrieval.search import Found
 
 
@@ -37,28 +38,34 @@ def search(
     if not query.strip():
         raise UsageError('the query is empty; give some words, like kbcite search "reset password"')
     with context.reading() as store:
-        found = open_find(context, store, top_k, threshold, source_type, tuple(label or ()))(query)
+        encoder = open_store_encoder(context, store)
+        found = open_find(store, encoder, top_k, threshold, source_type, tuple(label or ()))(query)
     shown = found.blocks if explain else found.used
     context.show(hit_lines(shown, explain) or f"nothing found for {query!r}", [asdict(hit) for hit in shown])
     if not found.used:
         raise typer.Exit(ExitCode.NOTHING)
 
 
+def open_store_encoder(context: Context, store: OpenStore) -> Encoder:
+    """The encoder that the store's settings name."""
+    from kbcite.retrieval.encoder import open_encoder
+
+    options = store.settings.index
+    return open_encoder(options.encoder, options.threads, context.offline)
+
+
 def open_find(
-    context: Context,
     store: OpenStore,
+    encoder: Encoder,
     top_k: int,
     threshold: float,
     source_type: SourceType | None,
     labels: tuple[str, ...],
 ) -> Callable[[str], Found]:
-    """A function that finds the blocks for a question with the store's encoder and index."""
-    from kbcite.retrieval.encoder import open_encoder
+    """A function that finds the blocks for a question with the encoder and the store's index."""
     from kbcite.retrieval.ranking import RankingOptions
     from kbcite.stages.search import open_index, search_blocks
 
-    options = store.settings.index
-    encoder = open_encoder(options.encoder, options.threads, context.offline)
     index = open_index(store.database, encoder, store.vectors)
     ranking = RankingOptions(top_k=top_k, threshold=threshold)
     return lambda question: search_blocks(question, store.database, encoder, index, ranking, source_type, labels)

@@ -9,6 +9,7 @@ from dataclasses import replace
 from uuid import uuid4
 
 from kbcite.answer.answering import AnswerOptions, answer
+from kbcite.answer.extractive import Nearness
 from kbcite.answer.llm import Complete
 from kbcite.answer.record import to_record
 from kbcite.clock import Clock
@@ -29,8 +30,9 @@ def answer_question(
     complete: Complete | None,
     options: AnswerOptions,
     clock: Clock,
+    nearness: Nearness | None = None,
 ) -> Answer:
-    """The answer or refusal, saved. Raises what `retrieve` and `complete` raise."""
+    """The answer or refusal, saved. nearness: ranks passages in another language than the question's. Raises what `retrieve` and `complete` raise."""
     began = time.perf_counter()
     retrieved = retrieve(question)
     found = time.perf_counter()
@@ -45,6 +47,7 @@ def answer_question(
         complete=complete,
         delimiter=secrets.token_hex(8),
         document_text=documents.text,
+        nearness=nearness,
     )
     document_of = {source.n: _document_of(source, retrieved) for source in outcome.sources}
     sources = tuple(_with_bytes(source, document_of[source.n], database, archive) for source in outcome.sources)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
 from kbcite.errors import ModelMismatch, NotFound
@@ -34,6 +34,16 @@ def open_index(database: Database, encoder: Encoder, folder: Path) -> VectorInde
         raise NotFound(f'the index at {folder} holds no block that is current; run "kbcite build" first')
     ids, languages, vectors = database.vectors.live(encoder.fingerprint)
     return VectorIndex.build(ids, vectors, languages, encoder.fingerprint)
+
+
+def nearness_of(encoder: Encoder) -> Callable[[str, Sequence[str]], Sequence[float]]:
+    """A function from a question and passages to the cosine of each with the question."""
+
+    def nearness(question: str, passages: Sequence[str]) -> Sequence[float]:
+        query = encoder.encode_queries([question])[0]
+        return [float(cosine) for cosine in encoder.encode_passages(list(passages)) @ query]
+
+    return nearness
 
 
 def search_blocks(

@@ -2,8 +2,9 @@
 
 import pytest
 
+from kbcite.answer.answering import AnswerOptions, answer
 from kbcite.answer.questions import Kind, halves, read_question
-from tests.answer.blocks import retrieved
+from tests.answer.blocks import NOW, retrieved
 from tests.answer.test_answering import ask
 
 LAMP = retrieved(
@@ -47,7 +48,7 @@ TOLL = retrieved(
 
 
 @pytest.mark.parametrize(
-    ("question", "block", "answer"),
+    ("question", "block", "expected"),
     [
         ("What does the L2 weigh?", LAMP, "Weight; Value: 1.4 kg"),
         ("How heavy is the L2?", LAMP, "Weight; Value: 1.4 kg"),
@@ -57,9 +58,9 @@ TOLL = retrieved(
         ("南河桥的通行费什么时候取消的？", TOLL, "2017年1月1日起，通行费全部取消。"),
     ],
 )
-def test_the_answer_is_the_one_passage(question, block, answer):
+def test_the_answer_is_the_one_passage(question, block, expected):
     text = ask(question, [block]).text
-    assert text.split("[")[0].strip().replace("Feature: ", "") == answer
+    assert text.split("[")[0].strip().replace("Feature: ", "") == expected
 
 
 @pytest.mark.parametrize(
@@ -90,3 +91,23 @@ def test_a_question_of_two_clauses_is_two_questions():
     first, second = halves(read_question("When will the bridge be built and how much does it cost?"))
     assert (first.kind, second.kind) == (Kind.TIME, Kind.PRICE)
     assert "bridge" in second.text
+
+
+def test_passages_in_another_language_are_ranked_by_their_nearness():
+    limits = retrieved(
+        "Ferrodb keeps data in 64 segments.\n\nA single value may be at most 16 MiB.", title="Ferrodb limits"
+    )
+
+    def nearness(question, passages):
+        return [1.0 if "16 MiB" in passage else 0.5 for passage in passages]
+
+    result = answer(
+        "Ferrodb 的单个值最大是多少？",
+        [limits],
+        AnswerOptions(),
+        now=NOW,
+        answer_id="a",
+        trace_id="t",
+        nearness=nearness,
+    )
+    assert result.text.startswith("A single value may be at most 16 MiB.")
