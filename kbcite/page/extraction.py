@@ -163,7 +163,7 @@ def _is_index(whole: Region, main: Region, unit: float) -> bool:
 
 def _unit_of(text: str) -> float:
     """Characters of this text that say as much as one Latin letter."""
-    sample = text[:: max(1, len(text) // 4000)]
+    sample = text[:: max(1, len(text) // 1000)]
     letters = sum(map(str.isalpha, sample))
     return _CHINESE_UNIT if letters and len(_CJK_CHARACTER.findall(sample)) > 0.2 * letters else 1.0
 
