@@ -18,8 +18,8 @@ from kbcite.answer.extractive import Candidate, Nearness, choose, confidence, ra
 from kbcite.answer.freshness import TIME_SENSITIVE, WINDOWS, QuestionClass, classify_question
 from kbcite.answer.grounding import Statement, coverage, evidence_of, support
 from kbcite.answer.llm import Complete
-from kbcite.answer.questions import Question, read_question
-from kbcite.answer.unsaid import Unsaid, find_unsaid
+from kbcite.answer.questions import Kind, Question, read_question
+from kbcite.answer.unsaid import NEVER, Unsaid, find_unsaid
 from kbcite.answer.weights import Weigh, idf_over
 from kbcite.answer.wording import (
     LIVE_NOTICE,
@@ -146,7 +146,7 @@ def answer(
         trust = max(sure, SAID_TRUST * ranked[0].coverage)
         chosen, unsaid = _that_say_it(read, chosen, ranked, used, retrieved, trust, weigh)
         if unsaid and options.min_confidence and trust < unsaid.needed:
-            words = ", ".join(unsaid.words)
+            words = ", ".join(unsaid.words) or "what is asked for"
             return _refuse(
                 frame,
                 RefusalReason.BELOW_THRESHOLD,
@@ -192,7 +192,10 @@ def _that_say_it(
         if language_of(candidates[0].passage.text) != question.language:
             continue
         evidence = [evidence_of(used[c.block]) for c in candidates]
-        unsaid = find_unsaid(question, [c.passage.text for c in candidates], evidence, everything, weigh)
+        if question.kind is Kind.PRICE and max(c.kind for c in candidates) < 1.0:
+            unsaid = Unsaid((), NEVER)  # a price is asked for, and none is there
+        else:
+            unsaid = find_unsaid(question, [c.passage.text for c in candidates], evidence, everything, weigh)
         if trust >= unsaid.needed:
             return candidates, unsaid
         first = first or unsaid

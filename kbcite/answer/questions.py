@@ -151,6 +151,7 @@ _SIGNS: dict[Kind, re.Pattern[str]] = {
 }  # fmt: skip
 
 
+_PRICED = re.compile(r"价|费|\b(?:costs?|prices?|fees?|charges?|crowns)\b", re.IGNORECASE)
 _COUNTED = re.compile(r"(?:多少|几)\s?([\u4e00-\u9fff])|\bhow many\s+([a-z]+)", re.IGNORECASE)
 
 
@@ -165,6 +166,8 @@ def answers_kind(question: Question, sentence: str) -> float:
         if kind is Kind.PRICE and _SIGNS[Kind.PRICE].search(sentence):
             return 1.0
         good = [f for f in new if f.kind in ("number", "percent", "ordinal")]
+        if kind is Kind.PRICE and good:
+            return 1.0 if _PRICED.search(sentence) else 0.3
         if counted := _COUNTED.search(simplify(question.text)):
             unit = next(group for group in counted.groups() if group).lower().rstrip("s")
             if good and re.search(rf"{unit}\w{{0,2}}\s?[:：]\s?\d", sentence, re.IGNORECASE):

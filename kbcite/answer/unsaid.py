@@ -62,12 +62,14 @@ _NUMBERED = re.compile(
     r"第?\d+\s?[号期届章条代版]|\b(?:version|release|chapter|section|article|phase|line|route|protocol|part) \d+", re.I
 )
 ASKED = 1.5
-"""A word that says what is asked for, or a name, against another content word."""
+"""A word that says what is asked for, against another content word."""
 # Measured on 575 questions of five sets whose pages do or do not hold the answer:
 # python -m tests.bench.qa_run answers DATA OUT
 NEEDED = {"en": 1.5, "zh": 1.25}
 """Confidence that is needed, over the share of a question's content that nothing says; less for Chinese, whose content is cut
 without a dictionary and holds more that only asks."""
+NEVER = 2.0
+"""More than any confidence."""
 NEEDED_OF_YES_OR_NO = 5.0
 """The same for a question that only asks whether it is so: nothing but its own words tells what would answer it."""
 
@@ -97,7 +99,7 @@ def find_unsaid(
         *_other_nouns(question, said, near, around),
     ]
     if decisive:
-        return Unsaid(tuple(dict.fromkeys(decisive)), 2.0)
+        return Unsaid(tuple(dict.fromkeys(decisive)), NEVER)
     words = contents(text, said, near, weigh)
     total = sum(content.weight for content in words)
     missing = [content for content in words if not content.is_said]
@@ -142,7 +144,7 @@ def _other_nouns(question: Question, said: Collection[str], near: str, around: s
             alone = (c for i, c in enumerate(noun) if not any(held[max(0, i - 1) : i + 1]))
             is_other = name not in ("head3", "head4") and any(held) and any(c not in around for c in alone)
             if name.startswith("head") and not held[-1]:
-                is_other |= question.kind is Kind.PERSON or noun[-1] not in near
+                is_other |= question.kind is Kind.PERSON or any(c not in near for c in noun[-2:])
             if is_other and noun[-2:] not in _KINDS_OF_THING:
                 found.append(noun)
     return found
@@ -161,7 +163,6 @@ class Content:
 def contents(text: str, said: Collection[str], near: str, weigh: Weigh) -> list[Content]:
     """The content words of a question, each with whether it is among the terms said by the evidence, or `near` by a passage."""
     focus = focus_terms(text)
-    focus |= {term for match in _NAME.finditer(text) for term in stems(match.group())}
     found = []
     plain = _RUN.sub(" ", normalise(text))
     shown = {term: word for word in re.findall(r"[^\W_][\w.+'-]*", plain)[::-1] for term in stems(word)}

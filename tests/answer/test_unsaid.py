@@ -40,6 +40,8 @@ PLANS = retrieved(
         ("南河桥的设计师是谁？", BRIDGE),
         ("谁是河口市市长？", BRIDGE),
         ("2027年上门服务费是多少？", PRICES),
+        ("南河桥的造桥工人有多少？", BRIDGE),
+        ("How much does the archive of Ferrodb cost?", SERVER),
     ],
 )
 def test_a_question_on_what_no_passage_says_is_refused(question, block):
