@@ -26,14 +26,23 @@ class Chunked:
     retired: int
 
 
-def chunk_documents(database: Database, chunk: ChunkText, rules: str, clock: Clock) -> Iterator[Chunked]:
+def chunk_documents(
+    database: Database,
+    chunk: ChunkText,
+    rules: str,
+    clock: Clock,
+    should_stop: Callable[[], bool] = lambda: False,
+) -> Iterator[Chunked]:
     """One record a document, each after it was stored."""
     stale = database.documents.stale(rules)
     for first in range(0, len(stale), COMMIT_EVERY):
+        if should_stop():
+            return
         done = []
         with database.transaction():
             for document in stale[first : first + COMMIT_EVERY]:
-                pieces = chunk(document.text, document.title)
-                counts = database.blocks.save(document.id, pieces, rules, clock(), document.previous_id)
+                title, text = database.documents.title_and_text(document.id)
+                pieces = chunk(text, title)
+                counts = database.blocks.save(document.id, pieces, rules, clock(), document.searched_id)
                 done.append(Chunked(document.url, len(pieces), counts.kept, counts.new, counts.retired))
         yield from done

@@ -6,7 +6,7 @@ at most the batch in hand and a rebuild embeds nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -40,7 +40,12 @@ class Indexed:
 
 
 def index_blocks(
-    database: Database, encoder: Encoder, folder: Path, *, rebuild: bool = False
+    database: Database,
+    encoder: Encoder,
+    folder: Path,
+    *,
+    rebuild: bool = False,
+    should_stop: Callable[[], bool] = lambda: False,
 ) -> Iterator[Embedded | Indexed]:
     """Brings both indexes to exactly the live blocks, embedding what has no vector yet.
 
@@ -54,18 +59,22 @@ def index_blocks(
         words = database.words.sync(database.blocks.live())
     encoder_id = database.vectors.encoder_id(encoder.fingerprint, encoder.dim)
     missing = database.vectors.missing(encoder_id)
+    embedded = 0
     for first in range(0, len(missing), COMMIT_EVERY):
+        if should_stop():
+            break
         batch = missing[first : first + COMMIT_EVERY]
         vectors = encoder.encode_passages([block.text for block in batch])
         with database.transaction():
             database.vectors.save(encoder_id, [block.id for block in batch], vectors)
+        embedded += len(batch)
         yield Embedded(len(batch))
     ids = database.vectors.live_ids(encoder.fingerprint)
     written = rebuild or not _holds(folder, ids)
     if written:
         live, languages, vectors = database.vectors.live(encoder.fingerprint)
         VectorIndex.build(live, vectors, languages, encoder.fingerprint).save(folder)
-    yield Indexed(len(ids), len(missing), len(ids) - len(missing), words.added, words.removed, written)
+    yield Indexed(len(ids), embedded, len(ids) - embedded, words.added, words.removed, written)
 
 
 def refuse_mismatch(folder: Path, fingerprint: str) -> None:

@@ -17,7 +17,8 @@ class Answers:
         self._sql.execute("BEGIN IMMEDIATE")
         try:
             self._sql.execute(
-                "INSERT INTO answers VALUES(?, ?, ?, ?, ?, ?)",
+                """INSERT INTO answers(id, trace_id, created_at, question, status, record, seq)
+                   VALUES(?, ?, ?, ?, ?, ?, (SELECT coalesce(max(seq), 0) + 1 FROM answers))""",
                 (
                     record["id"],
                     record["trace_id"],
@@ -40,7 +41,7 @@ class Answers:
         return json.loads(row[0]) if row else None
 
     def latest(self) -> dict[str, Any] | None:
-        row = self._sql.execute("SELECT record FROM answers ORDER BY created_at DESC, id DESC LIMIT 1").fetchone()
+        row = self._sql.execute("SELECT record FROM answers ORDER BY seq DESC, created_at DESC LIMIT 1").fetchone()
         return json.loads(row[0]) if row else None
 
     def ids_with_prefix(self, prefix: str, limit: int = 10) -> list[str]:

@@ -36,11 +36,10 @@ class Blocks:
         pieces: Sequence[tuple[Block, Occurrence]],
         chunk_rules: str,
         at: str,
-        previous_id: int | None,
+        searched_id: int | None,
     ) -> ChunkCounts:
-        """Store a document's blocks and their occurrences; a block that is known already is reused."""
-        before = self._ids_of(previous_id) if previous_id is not None else set()
-        before |= self._ids_of(document_id)
+        """Store a document's blocks and let them be searched in place of those of `searched_id`; known blocks are reused."""
+        before = self._ids_of(searched_id) if searched_id is not None else set()
         now = {block.id for block, _ in pieces}
         new = 0
         for block, _ in pieces:
@@ -65,6 +64,7 @@ class Blocks:
             ],
         )
         self._sql.execute("UPDATE documents SET chunk_rules = ? WHERE id = ?", (chunk_rules, document_id))
+        self._sql.execute("UPDATE pages SET document_id = reading_id WHERE reading_id = ?", (document_id,))
         gone = before - now
         still_live = sum(self.is_live(block_id) for block_id in gone)
         return ChunkCounts(kept=len(now) - new, new=new, retired=len(gone) - still_live)

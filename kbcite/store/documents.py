@@ -14,14 +14,12 @@ from kbcite.records import CleanDocument, Metadata, Skipped, Span, Stage
 
 @dataclass(frozen=True, slots=True)
 class StaleDocument:
-    """A current document whose blocks were cut by other rules, or not yet."""
+    """A page's latest document, still to be chunked."""
 
     id: int
     url: str
-    title: str
-    text: str
-    previous_id: int | None
-    """The document of the same page that was chunked before this one."""
+    searched_id: int | None
+    """The document of the same page whose blocks are searched until then."""
 
 
 _COLUMNS = "d.id, p.url, s.digest, d.text, d.spans, d.metadata, d.encoding, d.fingerprint"
@@ -33,7 +31,7 @@ class Documents:
         self._sql = connection
 
     def save(self, page_id: int, snapshot_id: int, document: CleanDocument, clean_rules: str, at: str) -> int:
-        """Store a reading and make it the page's current one."""
+        """Store a reading and make it the page's latest one; its blocks are searched once it is chunked."""
         self._sql.execute("DELETE FROM skipped_snapshots WHERE snapshot_id = ?", (snapshot_id,))
         (document_id,) = self._sql.execute(
             """INSERT INTO documents(page_id, snapshot_id, clean_rules, title, text, spans, metadata, encoding, fingerprint,
@@ -52,7 +50,7 @@ class Documents:
                 at,
             ),
         ).fetchone()
-        self._sql.execute("UPDATE pages SET document_id = ? WHERE id = ?", (document_id, page_id))
+        self._sql.execute("UPDATE pages SET reading_id = ? WHERE id = ?", (document_id, page_id))
         return int(document_id)
 
     def save_skipped(self, page_id: int, snapshot_id: int, skipped: Skipped, clean_rules: str) -> None:
@@ -61,7 +59,7 @@ class Documents:
             "INSERT OR REPLACE INTO skipped_snapshots VALUES(?, ?, ?, ?)",
             (snapshot_id, clean_rules, skipped.reason, skipped.detail),
         )
-        self._sql.execute("UPDATE pages SET document_id = NULL WHERE id = ?", (page_id,))
+        self._sql.execute("UPDATE pages SET reading_id = NULL, document_id = NULL WHERE id = ?", (page_id,))
 
     def skipped(self) -> list[Skipped]:
         rows = self._sql.execute(
@@ -75,9 +73,9 @@ class Documents:
         return _document(row) if row else None
 
     def of_page(self, page_id: int) -> CleanDocument | None:
-        """The page's current document."""
+        """The page's latest document."""
         row = self._sql.execute(
-            f"SELECT {_COLUMNS} {_FROM} WHERE p.id = ? AND d.id = p.document_id", (page_id,)
+            f"SELECT {_COLUMNS} {_FROM} WHERE p.id = ? AND d.id = p.reading_id", (page_id,)
         ).fetchone()
         return _document(row) if row else None
 
@@ -87,18 +85,20 @@ class Documents:
         return row[0] if row else ""
 
     def count(self) -> int:
-        return int(self._sql.execute("SELECT count(*) FROM pages WHERE document_id IS NOT NULL").fetchone()[0])
+        return int(self._sql.execute("SELECT count(*) FROM pages WHERE reading_id IS NOT NULL").fetchone()[0])
 
     def stale(self, chunk_rules: str) -> list[StaleDocument]:
-        """Current documents without blocks under the current chunking rules."""
+        """Latest documents whose blocks are not those that are searched, or were cut by other rules."""
         rows = self._sql.execute(
-            """SELECT d.id, p.url, d.title, d.text,
-                      (SELECT max(e.id) FROM documents e WHERE e.page_id = d.page_id AND e.id != d.id AND e.chunk_rules NOT NULL)
-               FROM pages p JOIN documents d ON d.id = p.document_id
-               WHERE d.chunk_rules IS NOT ? ORDER BY d.id""",
+            """SELECT d.id, p.url, p.document_id FROM pages p JOIN documents d ON d.id = p.reading_id
+               WHERE p.document_id IS NOT d.id OR d.chunk_rules IS NOT ? ORDER BY d.id""",
             (chunk_rules,),
         )
         return [StaleDocument(*row) for row in rows]
+
+    def title_and_text(self, document_id: int) -> tuple[str, str]:
+        row = self._sql.execute("SELECT title, text FROM documents WHERE id = ?", (document_id,)).fetchone()
+        return row[0], row[1]
 
 
 def _document(row: tuple[Any, ...]) -> CleanDocument:

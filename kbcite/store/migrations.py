@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator
 
 from kbcite.errors import StoreError
 
@@ -201,23 +202,54 @@ MIGRATIONS: tuple[tuple[int, str], ...] = (
         ) WITHOUT ROWID;
         """,
     ),
+    (
+        4,
+        """
+        -- document_id is the reading whose blocks are searched, reading_id the latest one; chunking brings the first to the second.
+        ALTER TABLE pages ADD COLUMN reading_id INTEGER REFERENCES documents(id);
+        UPDATE pages SET reading_id = document_id;
+        CREATE INDEX pages_reading ON pages(reading_id);
+
+        -- The order in which answers were given, whatever the clock said.
+        ALTER TABLE answers ADD COLUMN seq INTEGER NOT NULL DEFAULT 0;
+        CREATE INDEX answers_seq ON answers(seq);
+        """,
+    ),
 )
 
 
 def migrate(connection: sqlite3.Connection, path: str) -> None:
-    """Bring the schema up to date. Raises StoreError for a file of a newer kbcite."""
-    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    """Bring the schema up to date, each step in one transaction. Raises StoreError for a file of a newer kbcite."""
     newest = MIGRATIONS[-1][0]
+    while (version := _version(connection)) < newest:
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            # Another process may have been faster while this one waited for the lock.
+            version = _version(connection)
+            for number, script in MIGRATIONS:
+                if number == version + 1:
+                    for statement in _statements(script):
+                        connection.execute(statement)
+                    connection.execute(f"PRAGMA user_version = {number}")
+        except BaseException:
+            connection.rollback()
+            raise
+        connection.commit()
     if version > newest:
         raise StoreError(
             f"{path} was made by a newer kbcite (schema {version}, this one knows {newest}); upgrade kbcite"
         )
-    for number, script in MIGRATIONS:
-        if number > version:
-            # executescript commits what is open first, so the transaction is spelled out in the script itself.
-            try:
-                connection.executescript(f"BEGIN IMMEDIATE;\n{script}\nPRAGMA user_version = {number};\nCOMMIT;")
-            except sqlite3.Error:
-                if connection.in_transaction:
-                    connection.rollback()
-                raise
+
+
+def _version(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+def _statements(script: str) -> Iterator[str]:
+    """The statements of a script; sqlite3's executescript would commit the transaction around them."""
+    statement = ""
+    for piece in script.split(";"):
+        statement += piece + ";"
+        if sqlite3.complete_statement(statement):
+            yield statement
+            statement = ""

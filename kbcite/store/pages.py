@@ -119,8 +119,12 @@ class Pages:
         labels: tuple[str, ...],
         due_at: str,
         state: PageState = PageState.ALIVE,
+        is_same_text: bool = False,
     ) -> bool:
-        """Record a full answer for a page; its bytes must be in the archive already. True if the bytes are new for it."""
+        """Record a full answer for a page; its bytes must be in the archive already. True if the bytes are new for it.
+
+        is_same_text: the bytes differ and say the same, so that the visit counts as one that found no change.
+        """
         row = self._sql.execute(
             "SELECT p.id, s.digest FROM pages p LEFT JOIN snapshots s ON s.id = p.snapshot_id WHERE p.url = ?", (url,)
         ).fetchone()
@@ -168,11 +172,18 @@ class Pages:
                 page_id,
             ),
         )
-        self._visit(page_id, at, "changed" if is_new else "unchanged", page.status, "")
+        self._visit(page_id, at, "changed" if is_new and not is_same_text else "unchanged", page.status, "")
         return is_new
 
+    def apply_source(self, source: str, source_type: SourceType, labels: tuple[str, ...]) -> None:
+        """Give a source's pages the type and labels that the settings say now; nothing is written where they have them."""
+        wanted = (str(source_type), json.dumps(labels, ensure_ascii=False), source)
+        differs = "source = ?3 AND (source_type != ?1 OR labels != ?2)"
+        if self._sql.execute(f"SELECT 1 FROM pages WHERE {differs} LIMIT 1", wanted).fetchone():
+            self._sql.execute(f"UPDATE pages SET source_type = ?1, labels = ?2 WHERE {differs}", wanted)
+
     def save_unchanged(self, page_id: int, at: str, due_at: str, page: FetchedPage | None = None) -> None:
-        """Record that the stored bytes, or their text, still hold: because the server says so, or by the answer `page`."""
+        """Record that the stored bytes still hold: because the server says so, or by the answer `page`."""
         if page is not None:
             self._sql.execute(
                 "UPDATE pages SET etag = ?, last_modified = ? WHERE id = ?",
@@ -273,7 +284,7 @@ class Pages:
         rows = self._sql.execute(
             """SELECT p.id, s.id, p.url, s.digest, s.status, s.headers, s.final_url, s.fetched_at
                FROM pages p JOIN snapshots s ON s.id = p.snapshot_id
-               LEFT JOIN documents d ON d.id = p.document_id AND d.snapshot_id = s.id AND d.clean_rules = ?1
+               LEFT JOIN documents d ON d.id = p.reading_id AND d.snapshot_id = s.id AND d.clean_rules = ?1
                LEFT JOIN skipped_snapshots k ON k.snapshot_id = s.id AND k.clean_rules = ?1
                WHERE d.id IS NULL AND k.snapshot_id IS NULL ORDER BY p.id""",
             (clean_rules,),

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import sqlite3
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -115,10 +117,48 @@ def test_an_edit_retires_and_adds_only_the_edited_block(database: Database) -> N
     fetch(database, url, b"two", DAY2)
     read(database, url, "axc")
     (stale,) = database.documents.stale("c")
-    counts = database.blocks.save(stale.id, pieces("a", "x", "c"), "c", DAY2, stale.previous_id)
+    counts = database.blocks.save(stale.id, pieces("a", "x", "c"), "c", DAY2, stale.searched_id)
     assert (counts.kept, counts.new, counts.retired) == (2, 1, 1)
     assert not database.blocks.is_live("b-b")
     assert database.blocks.get("b-b"), "a retired block is kept for the answers that cite it"
+
+
+def test_a_page_stays_searchable_while_its_new_reading_is_not_chunked(database: Database) -> None:
+    fetch(database, "https://a.example/1", b"one")
+    database.blocks.save(read(database, "https://a.example/1", "a"), pieces("a"), "c", DAY1, None)
+    fetch(database, "https://a.example/1", b"two", DAY2)
+    read(database, "https://a.example/1", "b")
+    assert database.blocks.is_live("b-a")
+    (stale,) = database.documents.stale("c")
+    database.blocks.save(stale.id, pieces("b"), "c", DAY2, stale.searched_id)
+    assert not database.blocks.is_live("b-a")
+    assert database.blocks.is_live("b-b")
+    assert database.documents.stale("c") == []
+
+
+def test_the_settings_decide_the_type_and_labels_of_stored_pages(database: Database) -> None:
+    fetch(database, "https://a.example/1", b"one")
+    database.pages.apply_source("https://a.example/", SourceType.INTERNAL, ("secret",))
+    page = database.pages.get("https://a.example/1", "-")
+    assert page and (page.source_type, page.labels) == (SourceType.INTERNAL, ("secret",))
+
+
+def test_the_last_answer_is_the_last_one_whatever_the_clock_said(database: Database) -> None:
+    for answer_id, at in (("a9", DAY3), ("a1", DAY1), ("a5", DAY1)):
+        record = {"id": answer_id, "trace_id": "t", "created_at": at, "question": "?", "status": "refused"}
+        database.answers.save(record, [])
+    latest = database.answers.latest()
+    assert latest and latest["id"] == "a5"
+
+
+def test_several_processes_may_open_an_old_store_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "kb.sqlite3"
+    sqlite3.connect(path).close()
+    opener = (
+        f"from pathlib import Path; from kbcite.store.database import Database; Database(Path({str(path)!r})).close()"
+    )
+    processes = [subprocess.Popen([sys.executable, "-c", opener], stderr=subprocess.PIPE) for _ in range(4)]
+    assert [(process.communicate()[1], process.returncode) for process in processes] == [(b"", 0)] * 4
 
 
 def test_blocks_of_dead_pages_are_not_live(database: Database) -> None:

@@ -63,3 +63,10 @@ def test_a_folder_with_other_things_is_refused(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("mine")
     with pytest.raises(UsageError, match=r"it holds notes\.txt"):
         make_store(tmp_path)
+
+
+def test_a_store_that_was_not_finished_is_completed(tmp_path: Path) -> None:
+    (tmp_path / "archive.sqlite3").touch()
+    (tmp_path / "kbcite.toml.new").touch()
+    assert make_store(tmp_path)
+    assert (tmp_path / "kb.sqlite3").is_file()
