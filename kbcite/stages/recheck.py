@@ -1,8 +1,8 @@
 """Recheck: the pages that are due, asked for again under the same rules as a crawl, and what became of them.
 
 Equal bytes are unchanged. Other bytes are cleaned, like those stored, with the rules of today; equal fingerprints (title and main text,
-counters and clock times masked) are unchanged too, whatever the page's frame did. Only a page whose text changed is stored anew,
-and only its new blocks are embedded by what follows.
+counters and clock times masked) are unchanged too, whatever the page's frame did: their bytes are kept, and nothing of them is
+embedded by what follows.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Rechecked:
 class _Verdict:
     """What is to be recorded of a visit.
 
-    stored: the full answer that it rests on; its bytes are kept under `stored_url` unless the page is unchanged.
+    stored: the full answer that it rests on, recorded under `stored_url` where its bytes are new.
     """
 
     report: Rechecked
@@ -167,15 +167,12 @@ class _Run:
         """Judge and record a batch; its records may be reported when this returns."""
         if not pending:
             return []
-        outcomes = [self._judge(done.job.payload, done.result) for done in pending]
         digests: dict[int, str] = {}
         with self._archive.transaction():
-            for n, outcome in enumerate(outcomes):
-                if not isinstance(outcome, _Verdict) or outcome.stored is None:
-                    continue
-                # An unchanged page is put too where its bytes are the same: that mends a damaged copy.
-                if digest_of(outcome.stored.body) == outcome.report.digest:
-                    digests[n] = self._archive.put(outcome.stored.body, host_of(outcome.stored.final_url))
+            for n, done in enumerate(pending):
+                if isinstance(done.result, FetchedPage) and 200 <= done.result.status < 300 and done.result.body:
+                    digests[n] = self._archive.put(done.result.body, host_of(done.result.final_url))
+        outcomes = [self._judge(done.job.payload, done.result) for done in pending]
         with self._database.transaction():
             for n, (done, outcome) in enumerate(zip(pending, outcomes, strict=True)):
                 if isinstance(outcome, _Verdict):
@@ -291,20 +288,20 @@ class _Run:
         evidence = Evidence(PageState.CHANGED if page.state is PageState.CHANGED else PageState.ALIVE)
         history = [*self._pages.history(page.id), (result.fetched_at, False)]
         due_at = next_visit(result.fetched_at, evidence, history, self._recheck)
-        return _Verdict(
-            Rechecked(page.url, "unchanged", page.state, detail, evidence, due_at, page.digest), result.status, full
-        )
+        digest = digest_of(full.body) if full is not None else page.digest
+        report = Rechecked(page.url, "unchanged", page.state, detail, evidence, due_at, digest)
+        return _Verdict(report, result.status, full, page.url)
 
     # ------------------------------------------------------------ recording
 
     def _record(self, page: PageRow, verdict: _Verdict, digest: str | None) -> None:
         report = verdict.report
-        if report.outcome == "unchanged":
+        if report.outcome == "unchanged" and report.digest == page.digest:
             self._pages.save_unchanged(page.id, self._clock(), report.due_at, verdict.stored)
             return
         if verdict.stored is not None and digest is not None:
             self._keep(verdict.stored, verdict.stored_url, digest, page, report)
-        if report.outcome != "changed":
+        if report.outcome not in ("changed", "unchanged"):
             self._pages.save_trouble(
                 page.id,
                 self._clock(),
@@ -330,6 +327,7 @@ class _Run:
             if is_new_page
             else report.due_at,
             state=PageState.ALIVE if is_new_page else report.evidence.state,
+            is_same_text=report.outcome == "unchanged",
         )
         self._pages.add_alias(url_key(url), url)
         if is_new_page:

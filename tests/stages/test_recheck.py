@@ -121,11 +121,12 @@ def test_after_ten_times_not_modified_the_page_is_asked_for_in_full(store: Store
     assert outcomes == ["changed", *["unchanged"] * 10, "changed", "unchanged", "unchanged"]
 
 
-def test_a_frame_that_changes_leaves_the_page_unchanged_and_stores_nothing(store: Store, site: Site) -> None:
+def test_a_frame_that_changes_leaves_the_page_unchanged_and_its_bytes_are_kept(store: Store, site: Site) -> None:
     site.pages["/a"] = article(views=99, clock="13:37:00")
     record = store.one(8)
     assert (record.outcome, record.detail) == ("unchanged", "same text")
-    assert len(store.database.pages.snapshots(store.page().id)) == 1
+    assert [snapshot.digest for snapshot in store.database.pages.snapshots(store.page().id)][1:] == [record.digest]
+    assert [outcome for _, outcome, _, _ in store.database.pages.visits(store.page().id)][1:] == ["unchanged"]
 
 
 def test_a_changed_text_is_stored_anew(store: Store, site: Site) -> None:
