@@ -97,11 +97,6 @@ class RecheckSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class FreshnessSettings:
-    window_days: float = 7.0
-
-
-@dataclass(frozen=True, slots=True)
 class Settings:
     sources: tuple[SourceSettings, ...] = ()
     crawl: CrawlSettings = field(default_factory=CrawlSettings)
@@ -109,13 +104,12 @@ class Settings:
     index: IndexSettings = field(default_factory=IndexSettings)
     ask: AskSettings = field(default_factory=AskSettings)
     recheck: RecheckSettings = field(default_factory=RecheckSettings)
-    freshness: FreshnessSettings = field(default_factory=FreshnessSettings)
 
 
 def load_settings(path: Path, environment: Mapping[str, str] = os.environ) -> Settings:
     """The settings in a file, overlaid by `KBCITE_SECTION_KEY` variables. Raises UsageError naming file, key and reason."""
     try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
+        table = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except FileNotFoundError:
         table = {}
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -139,9 +133,8 @@ def settings_from_table(table: Mapping[str, Any], where: str, environment: Mappi
         if not isinstance(section, dict):
             raise UsageError(f"{where}: {name} is a section, written [{name}]")
         cls = type(getattr(settings, name))
-        settings = replace(
-            settings, **{name: _build(cls, {**section, **_overlay(cls, name, environment)}, f"{where} [{name}]")}
-        )
+        built = _build(cls, section, f"{where} [{name}]", _overlay(cls, name, environment))
+        settings = replace(settings, **{name: built})
     return settings
 
 
@@ -150,32 +143,81 @@ def _overlay(cls: type, section: str, environment: Mapping[str, str]) -> dict[st
     return {name: environment[variable] for name, variable in names.items() if environment.get(variable)}
 
 
-def _build(cls: type[T], row: Mapping[str, Any], where: str) -> T:
+def _build(cls: type[T], row: Any, where: str, texts: Mapping[str, str] | None = None) -> T:
+    """A section from its table, with the texts of the environment over it."""
     hints = get_type_hints(cls)
+    if not isinstance(row, dict):
+        raise UsageError(f"{where}: a table is needed, not {row!r}")
     if unknown := set(row) - set(hints):
         raise UsageError(f"{where}: unknown key {sorted(unknown)[0]!r}; known are {', '.join(hints)}")
-    try:
-        return cls(**{key: _convert(value, hints[key]) for key, value in row.items()})
-    except (TypeError, ValueError) as error:
-        raise UsageError(f"{where}: {error}") from error
+    values = {}
+    for key, value in {**row, **(texts or {})}.items():
+        try:
+            values[key] = _from_text(value, hints[key]) if texts and key in texts else _checked(value, hints[key])
+            low, high = _RANGES.get(f"{cls.__name__}.{key}") or _RANGES.get(key, (None, None))
+            if low is not None and not low <= values[key] <= high:
+                raise ValueError(f"{value!r} is not between {low:g} and {high:g}")
+        except (ValueError, OverflowError) as error:
+            raise UsageError(f"{where}: {key}: {error}") from error
+    if "url" in hints and not values.get("url"):
+        raise UsageError(f"{where}: url is missing")
+    return cls(**values)
 
 
-def _convert(value: Any, wanted: Any) -> Any:
-    """A TOML value or an environment text as the wanted type."""
-    if wanted is bool:
-        if isinstance(value, bool):
-            return value
-        if str(value).lower() in ("1", "true", "yes", "0", "false", "no"):
-            return str(value).lower() in ("1", "true", "yes")
-        raise ValueError(f"{value!r} is not true or false")
-    if wanted in (int, float):
-        if isinstance(value, bool):
-            raise ValueError(f"{value!r} is not a number")
-        return wanted(value)
+_RANGES: dict[str, tuple[float, float]] = {
+    "depth": (0, 1000),
+    "max_pages": (1, 10_000_000),
+    "interval_s": (0, 86_400),
+    "private_interval_s": (0, 86_400),
+    "jitter": (0, 1),
+    "threads": (1, 256),
+    "IndexSettings.threads": (0, 256),
+    "connect_timeout_s": (0.1, 3600),
+    "total_timeout_s": (0.1, 86_400),
+    "max_bytes": (1, 10**10),
+    "max_redirects": (0, 50),
+    "retries": (0, 20),
+    "min_words": (1, 10_000),
+    "max_words": (1, 10_000),
+    "overlap_words": (0, 10_000),
+    "top_k": (1, 20),
+    "threshold": (0, 1),
+    "min_coverage": (0, 1),
+    "min_support": (0, 1),
+    "max_quote_chars": (20, 100_000),
+    "timeout_s": (1, 86_400),
+    "interval_days": (0.01, 3650),
+    "dead_after_checks": (1, 100),
+    "dead_after_days": (0, 3650),
+}
+"""Least and most of each number; a value outside is refused, not bent."""
+
+
+def _checked(value: Any, wanted: Any) -> Any:
+    """A TOML value that is of the wanted type; nothing but a whole number for a decimal one is converted."""
+    if wanted is float and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    if wanted in (bool, int, float, str):
+        if type(value) is not wanted:
+            raise ValueError(f"{value!r} is not {_KINDS[wanted]}")
+        return value
     if wanted is SourceType:
         return SourceType(value)
-    if wanted is str:
-        if not isinstance(value, str):
-            raise ValueError(f"{value!r} is not a text")
-        return value
-    return tuple(value.split(",")) if isinstance(value, str) else tuple(str(item) for item in value)
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise ValueError(f"{value!r} is not a list of texts")
+    return tuple(value)
+
+
+def _from_text(text: str, wanted: Any) -> Any:
+    """A text of the environment as the wanted type; lists are separated by commas."""
+    if wanted is bool:
+        if text.lower() not in _TRUE + _FALSE:
+            raise ValueError(f"{text!r} is not true or false")
+        return text.lower() in _TRUE
+    if wanted in (int, float, str, SourceType):
+        return wanted(text)
+    return tuple(text.split(","))
+
+
+_KINDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
+_TRUE, _FALSE = ("1", "true", "yes"), ("0", "false", "no")

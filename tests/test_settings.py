@@ -44,13 +44,19 @@ def test_the_environment_wins_over_the_file(tmp_path: Path) -> None:
         ("[ask\n", "is not valid TOML"),
         ("[askk]\n", r"unknown section \[askk\]"),
         ("[ask]\ntopk = 4\n", "unknown key 'topk'"),
-        ('[ask]\ntop_k = "many"\n', "invalid literal"),
-        ("[ask]\ntop_k = true\n", "True is not a number"),
+        ('[ask]\ntop_k = "many"\n', "'many' is not a whole number"),
+        ("[ask]\ntop_k = true\n", "True is not a whole number"),
         ('[source]\nurl = "x"\n', "two brackets"),
         ('[[source]]\ntype = "web"\n', "url"),
         ('[[source]]\nurl = "x"\ntype = "intranet"\n', "intranet"),
         ('[[source]]\nurl = "x"\nallow_private = "maybe"\n', "maybe"),
         ("ask = 3\n", "section"),
+        ("source = [5]\n", "a table is needed"),
+        ('[[source]]\nurl = "x"\ndepth = 2.7\n', "2.7 is not a whole number"),
+        ('[[source]]\nurl = "x"\nexclude = "a"\n', "not a list"),
+        ("[ask]\ntop_k = 0\n", "top_k: 0 is not between 1 and 20"),
+        ("[ask]\nthreshold = nan\n", "threshold: nan"),
+        ("[recheck]\ninterval_days = 0\n", "interval_days"),
     ],
 )
 def test_a_wrong_setting_is_named(tmp_path: Path, text: str, told: str) -> None:
@@ -60,7 +66,7 @@ def test_a_wrong_setting_is_named(tmp_path: Path, text: str, told: str) -> None:
 
 def test_the_template_shows_every_setting_with_its_default() -> None:
     template = resources.files("kbcite.store").joinpath("kbcite.template.toml").read_text(encoding="utf-8")
-    assert tomllib.loads(template) == {name: {} for name in ("crawl", "chunk", "index", "ask", "recheck", "freshness")}
+    assert tomllib.loads(template) == {name: {} for name in ("crawl", "chunk", "index", "ask", "recheck")}
     shown = tomllib.loads(
         re.sub(r"^# (?=\w+ = )", "", template, flags=re.MULTILINE).replace("# [[source]]", "[[source]]")
     )
