@@ -29,7 +29,7 @@ def pinned_clock(text: str) -> Clock:
     """A clock that stands still. Raises UsageError for a time that cannot be read."""
     try:
         moment = to_text(from_text(text))
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:
         raise UsageError(f"--now {text!r} is not a time; give it like 2026-11-30 or 2026-11-30T08:00:00Z") from error
     return lambda: moment
 

@@ -56,3 +56,11 @@ class ProviderError(KbciteError):
     """A model or network service gave no usable reply after retries."""
 
     exit_code = ExitCode.NETWORK
+
+
+class Finding(KbciteError):
+    """The job is done and its result was shown; what it found asks for an exit code of its own."""
+
+    def __init__(self, message: str, exit_code: ExitCode = ExitCode.FINDINGS) -> None:
+        super().__init__(message)
+        self.exit_code = exit_code

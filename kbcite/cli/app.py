@@ -5,20 +5,21 @@ A command's module is imported only when that command is run, so that `kbcite --
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import sqlite3
 import sys
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, cast
 
 import typer
 
 from kbcite import __version__
 from kbcite.cli.context import Context
 from kbcite.clock import pinned_clock, system_clock
-from kbcite.errors import ExitCode, KbciteError
+from kbcite.errors import ExitCode, Finding, KbciteError, UsageError
 
 COMMANDS = {
     "init": "Make a store with a commented kbcite.toml.",
@@ -40,6 +41,8 @@ COMMANDS = {
 EVERY = "*"
 """Wanted by shell completion: every command with its options."""
 
+_ClickError = cast("type[typer.BadParameter]", typer.BadParameter.__mro__[1])
+"""click's UsageError, whichever click typer was built on."""
 _GLOBAL_FLAGS = {"--offline", "--json", "--quiet", "-q", "--verbose", "-v"}
 _GLOBAL_VALUES = {"--store", "--now"}
 
@@ -130,15 +133,17 @@ def _wanted(arguments: list[str]) -> str | None:
 
 def main() -> None:
     """The console script."""
-    arguments = global_options_first(sys.argv[1:])
+    arguments = global_options_first(sys.argv[1:]) or ["--help"]
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a terminal that cannot show a character shows its escape
     try:
-        make_app(_wanted(arguments))(arguments)
+        _run(arguments)
+        sys.stdout.flush()
     except KeyboardInterrupt:
-        _fail(
-            "interrupted; what was reported is stored, run the same command again to go on",
-            ExitCode.INTERRUPTED,
-            arguments,
-        )
+        _fail("interrupted; what was reported is stored, run the same command again to go on", ExitCode.INTERRUPTED, [])
+    except Finding as finding:
+        _fail(str(finding), finding.exit_code, [])
     except KbciteError as error:
         _fail(str(error), error.exit_code, arguments)
     except sqlite3.Error as error:
@@ -150,12 +155,31 @@ def main() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # so that the exit does not fail once more
         sys.exit(ExitCode.FINDINGS)
     except OSError as error:
-        where = error.filename or _store_folder(arguments)
+        where = error.filename or "the output"
         _fail(
             f"{where}: {error.strerror or error}; check the path, its permissions and the free space",
             ExitCode.STORE,
-            arguments,
+            [],
         )
+
+
+def _run(arguments: list[str]) -> None:
+    """Run the command; its usage errors become ours, an exit code that it asks for ends the program."""
+    command = typer.main.get_command(make_app(_wanted(arguments)))
+    try:
+        code = command.main(arguments, prog_name="kbcite", standalone_mode=False)
+    except typer.Abort as error:
+        raise KeyboardInterrupt from error
+    except _ClickError as error:
+        if type(error).__name__ == "NoArgsIsHelpError":
+            print(error.format_message(), file=sys.stderr)
+            sys.exit(ExitCode.USAGE)
+        name = error.ctx.command_path if error.ctx else "kbcite"
+        raise UsageError(f'{error.format_message()} See "{name} --help".') from error
+    if code == ExitCode.INTERRUPTED:
+        raise KeyboardInterrupt
+    if isinstance(code, int) and code:
+        sys.exit(code)
 
 
 def _store_folder(arguments: list[str]) -> Path:

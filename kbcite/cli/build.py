@@ -6,10 +6,11 @@ import typer
 
 from kbcite.cli.chunk import run_chunk
 from kbcite.cli.clean import run_clean
-from kbcite.cli.context import context_of
-from kbcite.cli.crawl import exit_code_of, run_crawl
+from kbcite.cli.context import Context, context_of
+from kbcite.cli.crawl import report_failures, run_crawl
 from kbcite.cli.index import run_index
-from kbcite.errors import NotFound
+from kbcite.cli.interrupt import Stop
+from kbcite.errors import ExitCode, Finding
 from kbcite.render import summary
 
 
@@ -22,20 +23,28 @@ def build(
     urls: Annotated[
         list[str] | None, typer.Argument(metavar="URL", help="Pages to fetch; without any, every source.")
     ] = None,
-    wait: Annotated[float, typer.Option(help="Seconds to wait for another writer.")] = 0.0,
+    wait: Annotated[float, typer.Option(min=0.0, help="Seconds to wait for another writer.")] = 0.0,
 ) -> None:
     """Crawl, clean, chunk and index what is stale."""
     context = context_of(ctx)
-    with context.writing("build", wait) as store:
-        crawled = run_crawl(context, store, urls or [])
-        cleaned = run_clean(context, store)
-        chunked = run_chunk(context, store)
-        if not chunked["blocks"]:
-            raise NotFound('no page had any text to index; "kbcite clean --skipped" says why')
-        indexed = run_index(context, store)
-    record = {"crawl": crawled, "clean": cleaned, "chunk": chunked, "index": indexed}
+    stop = Stop()
+    record: dict[str, dict[str, int]] = {}
+    with context.writing("build", wait) as store, stop.listening():
+        if not context.offline:
+            record["crawl"] = run_crawl(context, store, urls or [], stop)
+        record["clean"] = run_clean(context, store, stop)
+        record["chunk"] = run_chunk(context, store, stop)
+        if record["chunk"]["blocks"] and not stop():
+            record["index"] = run_index(context, store, stop)
+        _show(context, record)
+    report_failures(record.get("crawl", {"failed": 0}))
+    if not record["chunk"]["blocks"]:
+        raise Finding('no page had any text to index; "kbcite clean --skipped" says why', ExitCode.NOTHING)
+
+
+def _show(context: Context, record: dict[str, dict[str, int]]) -> None:
     lines = [f"{stage:<6} {summary(counts)}" for stage, counts in record.items()]
-    if not (cleaned["cleaned"] or chunked["new"] or chunked["retired"] or indexed["embedded"]):
+    made = record["clean"]["cleaned"] + record["chunk"]["new"] + record["chunk"]["retired"]
+    if "index" in record and not made + record["index"]["embedded"]:
         lines.append("nothing new: every page, block and vector was there already")
     context.show("\n".join(lines), record)
-    raise typer.Exit(exit_code_of(crawled))

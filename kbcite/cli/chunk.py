@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from kbcite.cli.context import Context, OpenStore, context_of
+from kbcite.cli.interrupt import Stop
 from kbcite.cli.progress import progress
 from kbcite.errors import NotFound
 from kbcite.records import Block, Occurrence
@@ -17,18 +18,19 @@ def register(app: typer.Typer) -> None:
 
 
 def chunk(
-    ctx: typer.Context, wait: Annotated[float, typer.Option(help="Seconds to wait for another writer.")] = 0.0
+    ctx: typer.Context, wait: Annotated[float, typer.Option(min=0.0, help="Seconds to wait for another writer.")] = 0.0
 ) -> None:
     """Cut the documents into blocks. Only what is new or stale is done; block IDs depend on the text alone."""
     context = context_of(ctx)
-    with context.writing("chunk", wait) as store:
+    stop = Stop()
+    with context.writing("chunk", wait) as store, stop.listening():
         if not store.database.documents.count():
             raise NotFound('nothing to chunk, no page was cleaned yet; run "kbcite clean" first')
-        counts = run_chunk(context, store)
-    context.show(summary(counts), counts)
+        counts = run_chunk(context, store, stop)
+        context.show(summary(counts), counts)
 
 
-def run_chunk(context: Context, store: OpenStore) -> dict[str, int]:
+def run_chunk(context: Context, store: OpenStore, stop: Stop) -> dict[str, int]:
     """Chunk what is stale; counts of documents and of blocks kept, new and retired, then the blocks that are live now."""
     from kbcite.page.chunking import CHUNK_RULES, chunk_document
     from kbcite.stages.chunk import chunk_documents
@@ -41,7 +43,7 @@ def run_chunk(context: Context, store: OpenStore) -> dict[str, int]:
     rules = f"{CHUNK_RULES} {options.min_words}-{options.max_words}-{options.overlap_words}"
     counts = Counter({"documents": 0, "kept": 0, "new": 0, "retired": 0})
     with progress(context, "chunk", len(store.database.documents.stale(rules))) as advance:
-        for outcome in chunk_documents(store.database, cut, rules, context.clock):
+        for outcome in chunk_documents(store.database, cut, rules, context.clock, stop):
             counts.update(documents=1, kept=outcome.kept, new=outcome.new, retired=outcome.retired)
             advance(outcome.url)
     return {**counts, "blocks": store.database.blocks.live_count()}

@@ -6,12 +6,12 @@ from typing import Annotated
 
 import typer
 
-from kbcite.cli.context import Context, OpenStore, context_of
+from kbcite.cli.context import Context, OpenStore, context_of, find_page
+from kbcite.cli.interrupt import Stop
 from kbcite.cli.progress import progress
 from kbcite.errors import NotFound
 from kbcite.records import Skipped
 from kbcite.render import one_line, printable, summary
-from kbcite.urls import url_key
 
 
 def register(app: typer.Typer) -> None:
@@ -26,7 +26,7 @@ def clean(
     skipped: Annotated[
         bool, typer.Option("--skipped", help="List the pages that have no main text, with the reason.")
     ] = False,
-    wait: Annotated[float, typer.Option(help="Seconds to wait for another writer.")] = 0.0,
+    wait: Annotated[float, typer.Option(min=0.0, help="Seconds to wait for another writer.")] = 0.0,
 ) -> None:
     """Read main text, title and dates of the pages. Only what is new or stale is done."""
     context = context_of(ctx)
@@ -42,25 +42,26 @@ def clean(
             [asdict(row) for row in rows],
         )
         return
-    with context.writing("clean", wait) as store:
+    stop = Stop()
+    with context.writing("clean", wait) as store, stop.listening():
         if not store.database.pages.count():
             raise NotFound('nothing to clean, no page was fetched yet; run "kbcite crawl" first')
-        counts = run_clean(context, store)
-    context.show(summary(counts), counts)
+        counts = run_clean(context, store, stop)
+        context.show(summary(counts), counts)
 
 
-def run_clean(context: Context, store: OpenStore) -> dict[str, int]:
+def run_clean(context: Context, store: OpenStore, stop: Stop) -> dict[str, int]:
     """Clean what is stale; counts of what was done."""
     from kbcite.page.cleaning import CLEAN_RULES, clean_page
-    from kbcite.stages.clean import clean_pages
+    from kbcite.stages.clean import ARCHIVE_DAMAGED, INTERNAL_ERROR, clean_pages
 
     counts = Counter({"cleaned": 0, "skipped": 0})
     total = len(store.database.pages.stale_snapshots(CLEAN_RULES))
     with progress(context, "clean", total) as advance:
-        for outcome in clean_pages(store.database, store.archive, clean_page, CLEAN_RULES, context.clock):
+        for outcome in clean_pages(store.database, store.archive, clean_page, CLEAN_RULES, context.clock, stop):
             if isinstance(outcome, Skipped):
                 counts["skipped"] += 1
-                if context.verbose:
+                if context.verbose or outcome.reason in (ARCHIVE_DAMAGED, INTERNAL_ERROR):
                     context.say(f"skipped {printable(outcome.url)}: {outcome.reason} {one_line(outcome.detail, 120)}")
             else:
                 counts["cleaned"] += 1
@@ -72,9 +73,7 @@ def _show_cuts(context: Context, url: str) -> None:
     from kbcite.page.cleaning import explain_cuts
 
     with context.reading() as store:
-        page = store.database.pages.get(url, url_key(url))
-        if page is None or page.digest is None:
-            raise NotFound(f'{url} is not in the store; "kbcite status" shows what is')
+        page = find_page(store, url)
         snapshot = store.database.pages.snapshots(page.id)[-1]
         cuts = explain_cuts(store.archive.get(snapshot.digest), snapshot.final_url, snapshot.content_type)
     lines = [

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from kbcite.clock import Clock, system_clock
-from kbcite.errors import NotFound
+from kbcite.errors import NotFound, StoreError, UsageError
 
 if TYPE_CHECKING:
     from kbcite.settings import Settings
     from kbcite.store.archive import Archive
     from kbcite.store.database import Database
+    from kbcite.store.pages import PageRow
 
 VECTORS_NAME = "vectors"
 
@@ -57,7 +58,11 @@ class Context:
 
         self._require_store()
         settings = load_settings(self.store / SETTINGS_NAME)
+        if not (self.store / ARCHIVE_NAME).is_file():
+            raise StoreError(f"{self.store / ARCHIVE_NAME} is missing; put it back from a copy, or build a new store")
         with Database(self.store / DATABASE_NAME) as database, Archive(self.store / ARCHIVE_NAME) as archive:
+            for source in settings.sources:
+                database.pages.apply_source(source.url, source.type, source.labels)
             yield OpenStore(self.store, settings, database, archive)
 
     @contextmanager
@@ -88,3 +93,16 @@ class Context:
 def context_of(ctx: typer.Context) -> Context:
     context: Context = ctx.obj
     return context
+
+
+def find_page(store: OpenStore, url: str) -> PageRow:
+    """The stored page at an address. Raises UsageError for no address, NotFound for one that is not stored."""
+    from kbcite.urls import resolve, url_key
+
+    resolved = resolve(url, url)
+    if resolved is None:
+        raise UsageError(f"{url!r} is not an http or https URL")
+    page = store.database.pages.get(resolved, url_key(resolved))
+    if page is None:
+        raise NotFound(f'{url} is not in the store; "kbcite crawl --explain {url}" says why')
+    return page

@@ -7,9 +7,9 @@ from typing import Annotated
 import typer
 
 from kbcite.cli.context import Context, OpenStore, context_of
-from kbcite.cli.interrupt import stopping
+from kbcite.cli.interrupt import Stop
 from kbcite.cli.progress import progress
-from kbcite.errors import ExitCode, UsageError
+from kbcite.errors import ExitCode, Finding, UsageError
 from kbcite.records import FetchFailure, Skipped
 from kbcite.render import one_line, printable, summary
 from kbcite.urls import resolve, url_key
@@ -31,23 +31,25 @@ def crawl(
         str | None,
         typer.Option(metavar="URL", help="Say what is known of a URL: fetched, waiting, or left out and why."),
     ] = None,
-    wait: Annotated[float, typer.Option(help="Seconds to wait for another writer.")] = 0.0,
+    wait: Annotated[float, typer.Option(min=0.0, help="Seconds to wait for another writer.")] = 0.0,
 ) -> None:
     """Fetch the pages of the sources. A run that was stopped is taken up where it was."""
     context = context_of(ctx)
     if explain is not None:
         _explain(context, explain)
         return
-    with context.writing("crawl", wait) as store:
-        counts = run_crawl(context, store, urls or [], max_pages, max_time)
-    context.show(summary(counts), counts)
-    raise typer.Exit(exit_code_of(counts))
+    stop = Stop()
+    with context.writing("crawl", wait) as store, stop.listening():
+        counts = run_crawl(context, store, urls or [], stop, max_pages, max_time)
+        context.show(summary(counts), counts)
+    report_failures(counts)
 
 
 def run_crawl(
     context: Context,
     store: OpenStore,
     urls: Sequence[str],
+    stop: Stop,
     max_pages: int | None = None,
     max_time_s: float | None = None,
 ) -> dict[str, int]:
@@ -62,8 +64,8 @@ def run_crawl(
     counts = Counter({"fetched": 0, "changed": 0, "unchanged": 0, "skipped": 0, "failed": 0})
     scope = Scope(settings.sources)
     named = {*urls, *(source.url for source in settings.sources)}
+    seen: set[str] = set()
     with (
-        stopping() as should_stop,
         Fetcher(settings.crawl, allow_private=scope.allows_private, clock=context.clock) as fetcher,
         progress(context, "crawl") as advance,
     ):
@@ -76,7 +78,7 @@ def run_crawl(
             settings=settings.crawl,
             recheck=settings.recheck,
             clock=context.clock,
-            should_stop=should_stop,
+            should_stop=stop,
             max_pages=max_pages,
             max_time_s=max_time_s,
         ):
@@ -86,14 +88,21 @@ def run_crawl(
                 counts[kind] += 1
                 if kind == "failed" or context.verbose:
                     context.say(f"{kind} {printable(event.url)}: {event.reason} {one_line(event.detail, 160)}")
-            else:
+            elif event.url not in seen:  # two addresses may lead to one page
+                seen.add(event.url)
                 counts["fetched" if event.outcome == "new" else event.outcome] += 1
             advance(event.url)
     return dict(counts)
 
 
-def exit_code_of(counts: Mapping[str, int]) -> ExitCode:
-    return ExitCode.FINDINGS if counts["failed"] else ExitCode.DONE
+def report_failures(counts: Mapping[str, int]) -> None:
+    """Raises Finding if something that should have been fetched was not; exit code 7 if nothing was."""
+    if failed := counts["failed"]:
+        reached = counts["fetched"] + counts["changed"] + counts["unchanged"]
+        code = ExitCode.FINDINGS if reached else ExitCode.NETWORK
+        raise Finding(
+            f"{failed} of {failed + reached} pages could not be fetched; the next crawl tries them again", code
+        )
 
 
 def _explain(context: Context, url: str) -> None:

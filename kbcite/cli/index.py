@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from kbcite.cli.context import Context, OpenStore, context_of
+from kbcite.cli.interrupt import Stop
 from kbcite.cli.progress import progress
 from kbcite.errors import NotFound
 from kbcite.render import summary
@@ -27,19 +28,20 @@ def index(
         str | None,
         typer.Option(help="builtin, st:NAME_OR_FOLDER or litellm:PROVIDER/MODEL, in place of the settings'."),
     ] = None,
-    wait: Annotated[float, typer.Option(help="Seconds to wait for another writer.")] = 0.0,
+    wait: Annotated[float, typer.Option(min=0.0, help="Seconds to wait for another writer.")] = 0.0,
 ) -> None:
     """Embed new blocks and update the indexes. No text is ever embedded twice."""
     context = context_of(ctx)
-    with context.writing("index", wait) as store:
+    stop = Stop()
+    with context.writing("index", wait) as store, stop.listening():
         if not store.database.blocks.live_count():
             raise NotFound('nothing to index, there are no blocks yet; run "kbcite chunk" first')
-        counts = run_index(context, store, encoder=encoder, rebuild=rebuild)
-    context.show(summary(counts), counts)
+        counts = run_index(context, store, stop, encoder=encoder, rebuild=rebuild)
+        context.show(summary(counts), counts)
 
 
 def run_index(
-    context: Context, store: OpenStore, *, encoder: str | None = None, rebuild: bool = False
+    context: Context, store: OpenStore, stop: Stop, *, encoder: str | None = None, rebuild: bool = False
 ) -> dict[str, int]:
     """Index what is new; counts of blocks embedded, reused, and in the index."""
     from kbcite.retrieval.encoder import open_encoder
@@ -50,7 +52,7 @@ def run_index(
     encoder_id = store.database.vectors.encoder_id(opened.fingerprint, opened.dim)
     last = None
     with progress(context, "index", len(store.database.vectors.missing(encoder_id))) as advance:
-        for outcome in index_blocks(store.database, opened, store.vectors, rebuild=rebuild):
+        for outcome in index_blocks(store.database, opened, store.vectors, rebuild=rebuild, should_stop=stop):
             if isinstance(outcome, Embedded):
                 advance("blocks", outcome.blocks)
             else:

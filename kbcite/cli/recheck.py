@@ -7,9 +7,9 @@ from typing import Annotated
 import typer
 
 from kbcite.cli.context import Context, OpenStore, context_of
-from kbcite.cli.interrupt import stopping
+from kbcite.cli.interrupt import Stop
 from kbcite.cli.progress import progress
-from kbcite.errors import ExitCode, NotFound, UsageError
+from kbcite.errors import ExitCode, Finding, NotFound, UsageError
 from kbcite.records import Skipped
 from kbcite.render import one_line, printable, summary
 
@@ -25,23 +25,36 @@ def recheck(
     limit: Annotated[int | None, typer.Option(min=1, help="Pages visited at most.")] = None,
     max_time: Annotated[float | None, typer.Option(min=0.0, help="Seconds this run may take.")] = None,
     exit_code: Annotated[bool, typer.Option("--exit-code", help="Exit 10 where something changed.")] = False,
-    wait: Annotated[float, typer.Option(help="Seconds to wait for another writer.")] = 0.0,
+    wait: Annotated[float, typer.Option(min=0.0, help="Seconds to wait for another writer.")] = 0.0,
 ) -> None:
     """Visit the pages that are due again. What changed is stored; "kbcite build" then cleans, chunks and embeds only that."""
     context = context_of(ctx)
     if context.offline:
         raise UsageError("--offline forbids fetching; run it without")
-    with context.writing("recheck", wait) as store:
+    if url and (everything or limit):
+        raise UsageError("--url names the pages to visit; leave out --all and --limit")
+    stop = Stop()
+    with context.writing("recheck", wait) as store, stop.listening():
         if not store.database.pages.count():
             raise NotFound('nothing to recheck, no page was fetched yet; run "kbcite crawl" first')
-        counts, changes = _run(context, store, url or [], everything, limit, max_time)
-    context.show("\n".join([*map(_line, changes), summary(counts)]), {**counts, "pages": changes})
+        counts, changes = _run(context, store, stop, url or [], everything, limit, max_time)
+        context.show("\n".join([*map(_line, changes), summary(counts)]), {**counts, "pages": changes})
     if exit_code and changes:
-        raise typer.Exit(ExitCode.CHANGES)
+        raise Finding(
+            f'{len(changes)} pages are not as they were; "kbcite build" takes up the changes', ExitCode.CHANGES
+        )
+    if counts["unreachable"]:
+        raise Finding(f"{counts['unreachable']} pages could not be reached; they are visited again when they are due")
 
 
 def _run(
-    context: Context, store: OpenStore, urls: list[str], everything: bool, limit: int | None, max_time_s: float | None
+    context: Context,
+    store: OpenStore,
+    stop: Stop,
+    urls: list[str],
+    everything: bool,
+    limit: int | None,
+    max_time_s: float | None,
 ) -> tuple[dict[str, int], list[dict[str, str]]]:
     """Counts of what the pages were found to be, and a row for each that is not as it was."""
     from kbcite.page.cleaning import clean_page
@@ -54,7 +67,6 @@ def _run(
     changes = []
     scope = Scope(settings.sources)
     with (
-        stopping() as should_stop,
         Fetcher(settings.crawl, allow_private=scope.allows_private, clock=context.clock) as fetcher,
         progress(context, "recheck") as advance,
     ):
@@ -69,7 +81,7 @@ def _run(
             settings=settings.crawl,
             recheck=settings.recheck,
             clock=context.clock,
-            should_stop=should_stop,
+            should_stop=stop,
             limit=limit,
             max_time_s=max_time_s,
         ):

@@ -26,7 +26,7 @@ def search(
     top_k: Annotated[int, typer.Option(min=1, max=100, help="Blocks shown.")] = 10,
     threshold: Annotated[
         float, typer.Option(min=0.0, max=1.0, help="Relevance under which a block is left out.")
-    ] = 0.0,
+    ] = 0.05,
     source_type: Annotated[SourceType | None, typer.Option(help="Only internal documents, or only web pages.")] = None,
     label: Annotated[list[str] | None, typer.Option(help="Only pages with this label; may be repeated.")] = None,
     explain: Annotated[

@@ -8,12 +8,11 @@ from typing import Annotated, Any
 import typer
 
 from kbcite.block_id import typed_prefix
-from kbcite.cli.context import Context, OpenStore, context_of
+from kbcite.cli.context import Context, OpenStore, context_of, find_page
 from kbcite.errors import NotFound, UsageError
 from kbcite.records import Block, Occurrence, Place
 from kbcite.render import one_line, printable, where
 from kbcite.store.pages import PageRow
-from kbcite.urls import url_key
 
 _NUMBER = re.compile(r"(?:(?P<answer>[0-9a-z-]+):)?(?P<n>\d{1,3})")
 
@@ -88,9 +87,9 @@ def _sources(record: dict[str, Any]) -> list[dict[str, Any]]:
 
 def _show_page(context: Context, store: OpenStore, url: str, *, quiet: bool) -> str:
     database = store.database
-    page = database.pages.get(url, url_key(url))
-    if page is None or page.digest is None:
-        raise NotFound(f'{url} is not in the store; "kbcite crawl --explain {url}" says why')
+    page = find_page(store, url)
+    if page.digest is None:
+        raise NotFound(f'{url} has no stored bytes; run "kbcite crawl" to fetch it')
     document = database.documents.of_page(page.id)
     blocks = database.blocks.of_document(document.id) if document else []
     snapshots = database.pages.snapshots(page.id)
@@ -171,7 +170,7 @@ def _only(ids: list[str], prefix: str, kind: str) -> str:
     if not ids:
         raise NotFound(f"no {kind} begins with {prefix!r}; give a block ID, a URL, or a source number")
     if len(ids) > 1:
-        raise UsageError(f"{prefix!r} begins {len(ids)} {kind}s, {ids[0]} and {ids[1]} among them; give more of it")
+        raise UsageError(f"{prefix!r} begins several {kind}s, {ids[0]} and {ids[1]} among them; give more of it")
     return ids[0]
 
 

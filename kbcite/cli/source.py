@@ -12,6 +12,7 @@ from kbcite.render import printable
 from kbcite.settings import SETTINGS_NAME, SourceSettings
 from kbcite.store.settings_file import add_source, remove_source
 from kbcite.urls import folder_of, resolve
+from kbcite.web.scope import Scope
 
 _DEFAULTS = SourceSettings(url="")
 
@@ -58,6 +59,9 @@ def add(
             allow_private=allow_private,
             labels=tuple(label or ()),
         )
+        Scope(
+            (*store.settings.sources, new)
+        )  # an exclude pattern that cannot be read is refused here, not by every crawl
         add_source(store.folder / SETTINGS_NAME, new)
     reach = ", ".join(new.scope or (folder_of(new.url),))
     context.show(
@@ -71,7 +75,8 @@ def remove(ctx: typer.Context, url: Annotated[str, typer.Argument(help="The sour
     """Trust a site no longer; what is stored of it stays."""
     context = context_of(ctx)
     with context.writing("source remove") as store:
-        remove_source(store.folder / SETTINGS_NAME, url)
+        known = {row.url for row in store.settings.sources}
+        remove_source(store.folder / SETTINGS_NAME, url if url in known else _absolute(url))
     context.show(f"removed {printable(url)}; its pages stay in the store", {"removed": url})
 
 

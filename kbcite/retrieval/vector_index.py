@@ -131,6 +131,8 @@ class VectorIndex:
         import faiss
 
         metadata = read_metadata(folder)
+        if not (folder / str(metadata["file"])).exists():
+            metadata = read_metadata(folder)  # a writer put a new index in place between the two looks
         path = folder / str(metadata["file"])
         try:
             data = path.read_bytes()

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 from tests.cli.run import Shell
@@ -93,3 +98,41 @@ def test_quotes_are_exact_slices_and_their_bytes_stand_in_the_archive(town: Shel
             passage = body[where["byte_start"] : where["byte_end"]]
             encoding = "gb18030" if "water" in source["url"] else "utf-8"
             assert passage.decode(encoding).split("<")[0].strip() in source["quote"]["text"]
+
+
+def test_one_damaged_body_stops_no_other_page(town: Shell, town_site: Site) -> None:
+    digest = town.json("show", f"{town_site.url}/pool.html")["snapshots"][0]["digest"]
+    with sqlite3.connect(town.store / "archive.sqlite3") as sql:
+        sql.execute("UPDATE blobs SET data = substr(data, 1, length(data) - 1) WHERE digest = ?", (digest,))
+    with sqlite3.connect(town.store / "kb.sqlite3") as sql:
+        sql.execute("UPDATE documents SET clean_rules = 'older'")
+    outcome = town("clean")
+    assert outcome.code == 0
+    assert "archive_damaged" in outcome.err
+    assert f"cleaned {len(TOWN) - 2}" in outcome.out
+    assert town("chunk").code == 0
+    assert "6.50" in town("search", "day ticket for the swimming pool").out, "the last reading stays"
+
+
+def test_new_labels_in_the_settings_hold_at_once(town: Shell) -> None:
+    assert town("search", "swimming pool", "--label", "town").code == 5
+    settings = town.store / "kbcite.toml"
+    settings.write_text(settings.read_text(encoding="utf-8") + 'labels = ["town"]\n', encoding="utf-8")
+    assert town("search", "swimming pool", "--label", "town").code == 0
+
+
+def test_ctrl_c_saves_says_what_was_done_and_ends_with_130(shell: Shell, site: Site) -> None:
+    site.pages["/"] = "<html><body>" + "".join(f'<a href="/{n}">{n}</a>' for n in range(200)) + "</body></html>"
+    site.missing = lambda _: (time.sleep(0.1), "<html><body><p>One more page of the town.</p></body></html>")[1]
+    shell("source", "add", f"{site.url}/", "--allow-private")
+    command = [sys.executable, "-m", "kbcite", "--store", str(shell.store), "crawl"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        until = time.monotonic() + 30
+        while len(site.requests) < 10 and time.monotonic() < until:
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert err.strip().startswith("kbcite: interrupted")
+    fetched = int(out.split()[1].rstrip(","))
+    assert 0 < fetched == shell.json("status")["pages"] < 200
