@@ -187,22 +187,24 @@ def measure(body: etree._Element, unit: float) -> Page:
         for child in element:
             tag = child.tag
             if tag in BLOCKS:
-                inner = Region(child, tag, region)
-                if region.children is not _NO_CHILDREN:
-                    region.children.append(inner)
-                else:
-                    region.children = [inner]
-                get = child.get
-                hint = hints_of(name) if (name := get("class")) else NO_HINTS
-                if (name := get("id")) and (named_by_id := hints_of(name)) is not NO_HINTS:
-                    hint = joined(hint, named_by_id)
-                if hint is not NO_HINTS:
-                    inner.is_body, inner.names = hint
-                    named.append(inner)
-                elif tag in NAMING_TAGS:
-                    named.append(inner)
-                visit(child, inner, in_link)
-                close(inner)
+                # One in five is empty: nothing to measure.
+                if len(child) or child.text or tag == "h1":
+                    inner = Region(child, tag, region)
+                    if region.children is not _NO_CHILDREN:
+                        region.children.append(inner)
+                    else:
+                        region.children = [inner]
+                    get = child.get
+                    hint = hints_of(name) if (name := get("class")) else NO_HINTS
+                    if (name := get("id")) and (named_by_id := hints_of(name)) is not NO_HINTS:
+                        hint = joined(hint, named_by_id)
+                    if hint is not NO_HINTS:
+                        inner.is_body, inner.names = hint
+                        named.append(inner)
+                    elif tag in NAMING_TAGS:
+                        named.append(inner)
+                    visit(child, inner, in_link)
+                    close(inner)
             elif tag == "a":
                 region.link_count += 1
                 visit(child, region, True)
@@ -311,6 +313,8 @@ def joined(one: Hint, other: Hint) -> Hint:
 def _hint_of(part: str) -> Hint:
     if ":" in part or "[" in part:
         return NO_HINTS  # utility classes (`md:hidden`, `[&>p]:mt-2`) say how a thing looks, not what it is
-    words = NAMING_WORDS.intersection([word.lower() for word in _WORD.findall(part)])
-    is_body = part.replace("-", "").replace("_", "").lower() in CONTENT_NAMES
+    lowered = part.lower()
+    found = _WORD.findall(part)
+    words = NAMING_WORDS.intersection(found if lowered == part else [word.lower() for word in found])
+    is_body = lowered.replace("-", "").replace("_", "") in CONTENT_NAMES
     return (is_body, words) if words or is_body else NO_HINTS
