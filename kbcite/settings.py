@@ -154,9 +154,9 @@ def _build(cls: type[T], row: Any, where: str, texts: Mapping[str, str] | None =
     for key, value in {**row, **(texts or {})}.items():
         try:
             values[key] = _from_text(value, hints[key]) if texts and key in texts else _checked(value, hints[key])
-            low, high = _RANGES.get(f"{cls.__name__}.{key}") or _RANGES.get(key, (None, None))
-            if low is not None and not low <= values[key] <= high:
-                raise ValueError(f"{value!r} is not between {low:g} and {high:g}")
+            limits = _RANGES.get(f"{cls.__name__}.{key}") or _RANGES.get(key)
+            if limits and not limits[0] <= values[key] <= limits[1]:
+                raise ValueError(f"{value!r} is not between {limits[0]:g} and {limits[1]:g}")
         except (ValueError, OverflowError) as error:
             raise UsageError(f"{where}: {key}: {error}") from error
     if "url" in hints and not values.get("url"):
