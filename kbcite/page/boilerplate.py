@@ -24,6 +24,8 @@ from kbcite.page.tables import data_rows
 _CUT_TAGS = frozenset("aside footer form menu address".split())
 _SECTIONS = frozenset("article main section li".split())
 _PROTECTED_TAGS = frozenset("pre table tbody tr td blockquote h1 h2 h3 h4 p".split())
+_PARAGRAPH_WORDS = frozenset(("bio", "byline"))
+"""Words that are believed of a paragraph, too."""
 # Lengths are in Latin letters; Chinese characters count for more (`Page.unit`).
 _ARTICLE_CHARS = 400
 """Weight beside the comments from which they are comments, and not the text."""
@@ -63,7 +65,11 @@ def cut_named(page: Page, is_forum: bool, is_product: bool) -> None:
     A word that names much of what is left of the page is no evidence there: some sites call their posts comments, or their
     article a widget. Comments are the text of a forum, and of a page that has little else.
     """
-    named = [region for region in page.named if region.tag not in _PROTECTED_TAGS]
+    named = [
+        region
+        for region in page.named
+        if region.tag not in _PROTECTED_TAGS or (region.tag == "p" and not _PARAGRAPH_WORDS.isdisjoint(region.names))
+    ]
     names = [(region, region.names | {region.tag}) for region in named]
     for words, most in ((CONSENT_WORDS, 0.97), (FURNITURE_WORDS, 0.6), (_CUT_TAGS | SIDE_WORDS, 0.3)):
         carriers = [

@@ -50,6 +50,8 @@ _INDEX_CHARS = 0.25
 _SHELL_CHARS = 200
 _TWIN_PROSE = 60
 _LEAD_PROSE = 80
+_LEAD_NAME = re.compile(r"\b(?:dek|deck|lede|standfirst)\b", re.IGNORECASE)
+"""What newspapers call the sentence under a title; it may be half as short."""
 _LEAVES = frozenset("p li pre ul ol table blockquote dl".split())
 _CUT_TEXT_CHARS = 200
 
@@ -235,6 +237,9 @@ def _with_lead(page: Page, main: Region, is_forum: bool) -> tuple[Region, ...]:
 def _is_lead(region: Region, unit: float) -> bool:
     if region.cut or region.teasers or region.tag in ("ul", "ol", "table"):
         return False
-    if region.prose < _LEAD_PROSE * unit or region.link_density >= 0.2 or region.prose <= 0.7 * region.chars:
+    least = _LEAD_PROSE * unit
+    if _LEAD_NAME.search(region.element.get("class", "")):
+        least /= 2
+    if region.prose < least or region.link_density >= 0.2 or region.prose <= 0.7 * region.chars:
         return False
     return not is_dateline(region, unit)

@@ -154,3 +154,15 @@ def test_a_long_dateline_before_the_text_is_no_lead():
     text = text_of(f"<div>{line}<div class=articlebody>{f'<p>{CHINESE}</p>' * 20}</div></div>")
     assert CHINESE in text
     assert "浏览次数" not in text
+
+
+def test_the_sentence_under_a_title_may_be_short_where_it_is_named_so():
+    deck = "<p class=dek>Two ferries less on Sundays from May on, the port says.</p>"
+    assert "Two ferries less" in text_of(
+        f"<div>{deck}<div class=articlebody>{f'<p>{SENTENCE * 2}</p>' * 9}</div></div>"
+    )
+
+
+def test_a_paragraph_named_for_its_author_is_left_out():
+    bio = "<p class=bio>Ann Roe covers the harbour, and can be reached at the office.</p>"
+    assert "Ann Roe" not in text_of(f"<body>{ARTICLE.format(f'<p>{SENTENCE * 3}</p>' * 3 + bio)}</body>")
