@@ -210,7 +210,7 @@ def measure(body: etree._Element, unit: float) -> Page:
                 visit(child, region, True)
             elif tag == "img":
                 region.images += 1
-            elif tag != "br":
+            elif len(child) or child.text:
                 visit(child, region, in_link)
             text = child.tail
             if text and (text := text.strip()):
