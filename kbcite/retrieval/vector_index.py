@@ -31,7 +31,17 @@ Ids = npt.NDArray[np.int64]
 class VectorIndex:
     """A flat index over centred vectors: exact, and 4 ms a question at 20,000 blocks on one thread."""
 
-    def __init__(self, index: Any, block_ids: Sequence[str], fingerprint: str, centroids: Centroids, dim: int) -> None:
+    def __init__(
+        self,
+        index: Any,
+        block_ids: Sequence[str],
+        fingerprint: str,
+        centroids: Centroids,
+        dim: int,
+        generation: int,
+    ) -> None:
+        import faiss
+
         self._index = index
         self.block_ids = tuple(block_ids)
         """In the order given to `build`."""
@@ -39,11 +49,20 @@ class VectorIndex:
         """Of the encoder that made the vectors."""
         self.centroids = centroids
         self.dim = dim
-        self._names = _names(self.block_ids)
+        self.generation = generation
+        """Of the database that it was made from; another one there means that it may be behind."""
+        self._names: dict[int, str] = dict(
+            zip(faiss.vector_to_array(index.id_map).tolist(), self.block_ids, strict=True)
+        )
 
     @classmethod
     def build(
-        cls, block_ids: Sequence[str], vectors: Vectors, languages: Sequence[str], fingerprint: str
+        cls,
+        block_ids: Sequence[str],
+        vectors: Vectors,
+        languages: Sequence[str],
+        fingerprint: str,
+        generation: int = 0,
     ) -> VectorIndex:
         """An index of blocks. vectors: float32 (n, d), unit length, not centred. Raises StoreError where two IDs collide."""
         import faiss
@@ -51,9 +70,9 @@ class VectorIndex:
         centroids = centroids_of(vectors, languages, fingerprint)
         index = faiss.IndexIDMap2(faiss.IndexFlatIP(vectors.shape[1]))
         if len(block_ids):
-            ids = np.array([vector_id(block_id) for block_id in block_ids], np.int64)
+            ids = np.array(_distinct_ids(block_ids), np.int64)
             index.add_with_ids(centre(vectors, languages, centroids), ids)
-        return cls(index, block_ids, fingerprint, centroids, vectors.shape[1])
+        return cls(index, block_ids, fingerprint, centroids, vectors.shape[1], generation)
 
     def search(
         self, queries: Vectors, language: str, k: int, allowed: Collection[str] | None = None
@@ -106,6 +125,7 @@ class VectorIndex:
             "format": FORMAT,
             "fingerprint": self.fingerprint,
             "dim": self.dim,
+            "generation": self.generation,
             "count": len(self.block_ids),
             "ids_digest": ids_digest(self.block_ids),
             "file": name,
@@ -142,7 +162,14 @@ class VectorIndex:
             raise StoreError(f"{path} is damaged: its checksum is not the one in {METADATA_NAME}; {REBUILD}")
         index = faiss.deserialize_index(np.frombuffer(data, np.uint8))
         centroids = {language: np.array(mean, np.float32) for language, mean in metadata["centroids"].items()}
-        return cls(index, metadata["block_ids"], metadata["fingerprint"], centroids, metadata["dim"])
+        return cls(
+            index,
+            metadata["block_ids"],
+            metadata["fingerprint"],
+            centroids,
+            metadata["dim"],
+            metadata["generation"],
+        )
 
 
 def read_metadata(folder: Path) -> dict[str, Any]:
@@ -154,7 +181,7 @@ def read_metadata(folder: Path) -> dict[str, Any]:
         raise NotFound(f'no index at {folder}; run "kbcite index" first') from error
     except (OSError, ValueError) as error:
         raise StoreError(f"{path} is damaged: {error}; {REBUILD}") from error
-    needed = {"file", "sha256", "fingerprint", "dim", "count", "ids_digest", "centroids", "block_ids"}
+    needed = {"file", "sha256", "fingerprint", "dim", "generation", "count", "ids_digest", "centroids", "block_ids"}
     if not isinstance(metadata, dict) or metadata.get("format") != FORMAT or not needed <= set(metadata):
         raise StoreError(f"{path} is damaged or of another version; {REBUILD}")
     return metadata
@@ -175,13 +202,13 @@ def ids_digest(block_ids: Iterable[str]) -> str:
     return hashlib.sha256("\n".join(sorted(block_ids)).encode()).hexdigest()
 
 
-def _names(block_ids: Sequence[str]) -> dict[int, str]:
+def _distinct_ids(block_ids: Sequence[str]) -> list[int]:
     names: dict[int, str] = {}
     for block_id in block_ids:
         other = names.setdefault(vector_id(block_id), block_id)
         if other != block_id:
             raise StoreError(f"blocks {other} and {block_id} have the same number in the vector index; report this")
-    return names
+    return list(names)
 
 
 def _write(path: Path, data: bytes) -> None:

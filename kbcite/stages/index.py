@@ -70,10 +70,11 @@ def index_blocks(
         embedded += len(batch)
         yield Embedded(len(batch))
     ids = database.vectors.live_ids(encoder.fingerprint)
-    written = rebuild or not _holds(folder, ids)
+    generation = database.vectors.generation()
+    written = rebuild or not _holds(folder, ids, generation)
     if written:
         live, languages, vectors = database.vectors.live(encoder.fingerprint)
-        VectorIndex.build(live, vectors, languages, encoder.fingerprint).save(folder)
+        VectorIndex.build(live, vectors, languages, encoder.fingerprint, generation).save(folder)
     yield Indexed(len(ids), embedded, len(ids) - embedded, words.added, words.removed, written)
 
 
@@ -87,9 +88,10 @@ def refuse_mismatch(folder: Path, fingerprint: str) -> None:
         raise ModelMismatch(mismatch(built_with, fingerprint))
 
 
-def _holds(folder: Path, ids: list[str]) -> bool:
-    """True if the saved index is whole and holds just these blocks."""
+def _holds(folder: Path, ids: list[str], generation: int) -> bool:
+    """True if the saved index is whole, holds just these blocks, and says so of this state of the database."""
     try:
-        return ids_digest(VectorIndex.load(folder).block_ids) == ids_digest(ids)
+        index = VectorIndex.load(folder)
     except (NotFound, StoreError):
         return False
+    return index.generation == generation and ids_digest(index.block_ids) == ids_digest(ids)

@@ -10,7 +10,7 @@ from kbcite.records import SourceType
 from kbcite.retrieval.encoder import Encoder
 from kbcite.retrieval.ranking import RankingOptions
 from kbcite.retrieval.search import Found, retrieve
-from kbcite.retrieval.vector_index import VectorIndex, ids_digest, mismatch
+from kbcite.retrieval.vector_index import VectorIndex, mismatch
 from kbcite.store.database import Database
 
 
@@ -19,20 +19,19 @@ def open_index(database: Database, encoder: Encoder, folder: Path) -> VectorInde
 
     Raises NotFound where nothing is embedded, ModelMismatch where the index is of another encoder, StoreError if its file is damaged.
     """
-    live = database.vectors.live_ids(encoder.fingerprint)
+    missing = NotFound(f'the index at {folder} holds no block that is current; run "kbcite build" first')
     try:
         index = VectorIndex.load(folder)
-    except NotFound:
-        if not live:
-            raise
+    except NotFound as error:
+        missing = error
     else:
         if index.fingerprint != encoder.fingerprint:
             raise ModelMismatch(mismatch(index.fingerprint, encoder.fingerprint))
-        if ids_digest(live) == ids_digest(index.block_ids):
+        if index.generation == database.vectors.generation() and index.block_ids:
             return index
-    if not live:
-        raise NotFound(f'the index at {folder} holds no block that is current; run "kbcite build" first')
     ids, languages, vectors = database.vectors.live(encoder.fingerprint)
+    if not ids:
+        raise missing
     return VectorIndex.build(ids, vectors, languages, encoder.fingerprint)
 
 

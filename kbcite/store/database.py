@@ -62,12 +62,3 @@ class Database:
                 self.connection.rollback()
             raise
         self.connection.commit()
-
-    def get_meta(self, key: str) -> str | None:
-        row = self.connection.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
-        return row[0] if row else None
-
-    def set_meta(self, key: str, value: str) -> None:
-        self.connection.execute(
-            "INSERT INTO meta VALUES(?, ?) ON CONFLICT DO UPDATE SET value = excluded.value", (key, value)
-        )

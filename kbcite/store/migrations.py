@@ -215,6 +215,22 @@ MIGRATIONS: tuple[tuple[int, str], ...] = (
         CREATE INDEX answers_seq ON answers(seq);
         """,
     ),
+    (
+        5,
+        """
+        -- Counts the changes to what a vector index should hold, so that opening one need not list every block.
+        INSERT INTO meta VALUES('generation', '1');
+        CREATE TRIGGER generation_of_pages AFTER UPDATE OF document_id, state ON pages
+            WHEN old.document_id IS NOT new.document_id OR old.state IS NOT new.state
+            BEGIN UPDATE meta SET value = value + 1 WHERE key = 'generation'; END;
+        CREATE TRIGGER generation_of_removed_pages AFTER DELETE ON pages
+            BEGIN UPDATE meta SET value = value + 1 WHERE key = 'generation'; END;
+        CREATE TRIGGER generation_of_documents AFTER UPDATE OF chunk_rules ON documents
+            BEGIN UPDATE meta SET value = value + 1 WHERE key = 'generation'; END;
+        CREATE TRIGGER generation_of_vectors AFTER INSERT ON vectors
+            BEGIN UPDATE meta SET value = value + 1 WHERE key = 'generation'; END;
+        """,
+    ),
 )
 
 

@@ -71,6 +71,10 @@ class Vectors:
         )
         return [row[0] for row in rows]
 
+    def generation(self) -> int:
+        """Rises with every change to which blocks are live and have vectors."""
+        return int(self._sql.execute("SELECT value FROM meta WHERE key = 'generation'").fetchone()[0])
+
     def fingerprints(self) -> list[tuple[str, int]]:
         """(encoder fingerprint, vectors kept) of every encoder that was used, the latest last."""
         return self._sql.execute(

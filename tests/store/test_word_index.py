@@ -140,7 +140,7 @@ def test_a_changed_context_is_taken_up(database: Database, words: WordIndex) -> 
 
 
 def test_an_index_of_other_rules_is_made_anew(database: Database, words: WordIndex) -> None:
-    database.set_meta("word_rules", "older")
+    database.connection.execute("UPDATE meta SET value = 'older' WHERE key = 'word_rules'")
     assert put(database, words, TEXTS) == SyncCounts(added=5, removed=0)
     assert database.connection.execute("SELECT doc FROM word_terms WHERE term = 'python'").fetchone() == (1,)
 
