@@ -5,12 +5,8 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
 
-from kbcite.records import Answer, Claim, RetrievedBlock, Source, SourceType, Verdict
-
-if TYPE_CHECKING:
-    from rich.text import Text
+from kbcite.records import Answer, RetrievedBlock, Source, SourceType, Verdict
 
 _CHAIN = " › "
 _WORDS = {
@@ -71,73 +67,67 @@ def _fold(text: str) -> str:
     return "".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
-def answer_text(answer: Answer) -> Text:
-    """An answer as a person reads it: the text with its `[n]`, flags on weak sentences, then the numbered sources."""
-    from rich.text import Text
+Piece = tuple[str, str]
+"""Text and its style in rich's words; an empty style is plain."""
 
+
+def answer_pieces(answer: Answer) -> tuple[list[Piece], list[Piece]]:
+    """An answer as a person reads it: the text with its `[n]` and flags on weak sentences, and the numbered sources below it."""
     words = _WORDS["zh" if answer.lang == "zh" else "en"]
     if answer.refusal:
-        out = Text(printable(answer.refusal.message), style="bold")
-        for notice in answer.notices:
-            out.append(f"\n{printable(notice)}", style="yellow")
         why = str(answer.refusal.reason)
         if answer.refusal.best_score is not None and answer.refusal.needed is not None:
             why += ": " + words["best"].format(best=answer.refusal.best_score, threshold=answer.refusal.needed)
-        out.append(f"\n({why})", style="dim")
-        return out
-    out = _body(answer, words)
-    for notice in answer.notices:
-        out.append(f"\n\n{printable(notice)}", style="yellow")
+        notices = [(f"\n{printable(notice)}", "yellow") for notice in answer.notices]
+        return [(printable(answer.refusal.message), "bold"), *notices, (f"\n({why})", "dim")], []
+    body = _body(answer, words)
+    body += [(f"\n\n{printable(notice)}", "yellow") for notice in answer.notices]
+    below: list[Piece] = []
     for title, wanted in (("internal", True), ("web", False)):
         sources = [source for source in answer.sources if (source.source_type == SourceType.INTERNAL) is wanted]
         if sources:
-            out.append(f"\n\n{words[title]}", style="bold")
+            below.append((f"\n{words[title]}", "bold"))
             for source in sources:
-                out.append_text(_source_lines(source, words))
-    return out
+                below += _source_lines(source, words)
+            below.append(("\n", ""))
+    return body, below[:-1]
 
 
-def _body(answer: Answer, words: Mapping[str, str]) -> Text:
-    from rich.text import Text
-
-    out = Text()
+def _body(answer: Answer, words: Mapping[str, str]) -> list[Piece]:
+    out: list[Piece] = []
     links = {source.n: source.deep_link or source.url for source in answer.sources}
     done = 0
     for claim in answer.claims:
         for marker in claim.markers:
-            out.append(printable(answer.text[done : marker.start]))
-            out.append(f"[{marker.n}]", style=f"cyan link {_safe_link(links.get(marker.n, ''))}".removesuffix(" link "))
+            out.append((printable(answer.text[done : marker.start]), ""))
+            out.append((f"[{marker.n}]", _linked("cyan", links.get(marker.n, ""))))
             done = marker.end
         if claim.verdict != Verdict.SUPPORTED:
             end = max([claim.end, *(marker.end for marker in claim.markers)])
-            out.append(printable(answer.text[done:end]))
+            out.append((printable(answer.text[done:end]), ""))
             done = max(done, end)
-            out.append(f" ({words[_flag(claim)]})", style="yellow")
-    out.append(printable(answer.text[done:]))
+            out.append((f" ({words[str(claim.verdict)]})", "yellow"))
+    out.append((printable(answer.text[done:]), ""))
     return out
 
 
-def _flag(claim: Claim) -> str:
-    return str(claim.verdict)
-
-
-def _source_lines(source: Source, words: Mapping[str, str]) -> Text:
-    from rich.text import Text
-
-    link = _safe_link(source.deep_link or source.url)
-    out = Text(f"\n[{source.n}] ", style="cyan")
-    out.append(where(source.title, source.heading_chain, source.url), style=f"link {link}" if link else "")
+def _source_lines(source: Source, words: Mapping[str, str]) -> list[Piece]:
     when = (
         f"{words['published']} {source.published_at[:10]}"
         if source.published_at
         else f"{words['fetched']} {source.fetched_at[:10]}"
     )
-    out.append(f"\n    {printable(source.url)}  {when}", style="dim")
-    if source.also:
-        out.append("  " + words["also"].format(n=len(source.also)), style="dim")
-    if source.state == "dead":
-        out.append(f"\n    {words['dead']}", style="yellow")
-    return out
+    also = "  " + words["also"].format(n=len(source.also)) if source.also else ""
+    lines = [
+        (f"\n[{source.n}] ", "cyan"),
+        (where(source.title, source.heading_chain, source.url), _linked("", source.deep_link or source.url)),
+        (f"\n    {printable(source.url)}  {when}{also}", "dim"),
+    ]
+    return [*lines, (f"\n    {words['dead']}", "yellow")] if source.state == "dead" else lines
+
+
+def _linked(style: str, url: str) -> str:
+    return f"{style} link {link}".strip() if (link := _safe_link(url)) else style
 
 
 def _safe_link(url: str) -> str:

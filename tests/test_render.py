@@ -4,6 +4,7 @@ import io
 
 import pytest
 from rich.console import Console
+from rich.text import Text
 
 from kbcite.records import (
     Answer,
@@ -21,7 +22,7 @@ from kbcite.records import (
     SourceType,
     Verdict,
 )
-from kbcite.render import answer_text, one_line, printable, where
+from kbcite.render import answer_pieces, one_line, printable, where
 
 
 def source(n: int, type_: SourceType = SourceType.WEB, **changes: object) -> Source:
@@ -59,7 +60,11 @@ def answer(text: str, claims: tuple[Claim, ...], sources: tuple[Source, ...], **
 
 def shown(record: Answer, terminal: bool = False) -> str:
     out = io.StringIO()
-    Console(file=out, force_terminal=terminal, soft_wrap=True, highlight=False, width=200).print(answer_text(record))
+    body, sources = answer_pieces(record)
+    console = Console(file=out, force_terminal=terminal, soft_wrap=True, highlight=False, width=200)
+    console.print(Text.assemble(*body))
+    if sources:
+        console.print(Text.assemble(*sources))
     return out.getvalue()
 
 

@@ -1,13 +1,16 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from kbcite.cli.context import Context, OpenStore, context_of
-from kbcite.errors import ExitCode, UsageError
+from kbcite.errors import ExitCode, Finding, UsageError
 from kbcite.records import Answer, SourceType
+
+if TYPE_CHECKING:
+    from kbcite.stages.ask import Answered
 
 
 def register(app: typer.Typer) -> None:
@@ -33,24 +36,31 @@ def ask(
     ] = False,
 ) -> None:
     """Ask a question: a cited answer or a refusal. A refusal ends with exit code 3."""
+    from kbcite.stages.ask import save_answer
+
     context = context_of(ctx)
     text = " ".join((sys.stdin.read() if question == "-" else question).split())
+    if not text.isprintable() and any("\ud800" <= character <= "\udfff" for character in text):
+        raise UsageError("the question is not valid UTF-8; write it in a UTF-8 terminal or file")
     if not text:
         raise UsageError('the question is empty; give one, like kbcite ask "how do I reset it?"')
     with context.reading() as store:
-        answer = _answer(
+        answered = _answer(
             context, store, text, model, api_base, top_k, threshold, sentences, source_type, tuple(label or ())
         )
+        # Shown before it is saved: a store that is busy or full must not swallow an answer that may have cost something.
+        _print(context, answered.answer)
+        save_answer(store.database, answered)
         bar = store.settings.ask
-    _print(context, answer)
+    answer = answered.answer
     if answer.refusal:
         raise typer.Exit(ExitCode.REFUSED)
     if strict and (answer.grounding.coverage < bar.min_coverage or answer.grounding.support < bar.min_support):
-        context.say(
+        raise Finding(
             f"coverage {answer.grounding.coverage:.0%}, support {answer.grounding.support:.0%}: "
-            f"under the bar of {bar.min_coverage:.0%} and {bar.min_support:.0%}"
+            f"under the bar of {bar.min_coverage:.0%} and {bar.min_support:.0%}",
+            ExitCode.BELOW_BAR,
         )
-        raise typer.Exit(ExitCode.BELOW_BAR)
 
 
 def _answer(
@@ -64,7 +74,7 @@ def _answer(
     sentences: int,
     source_type: SourceType | None,
     labels: tuple[str, ...],
-) -> Answer:
+) -> Answered:
     from kbcite.answer.answering import AnswerOptions
     from kbcite.answer.llm import open_model
     from kbcite.cli.search import open_find, open_store_encoder
@@ -104,11 +114,19 @@ def _print(context: Context, answer: Answer) -> None:
 
         context.show("", to_record(answer))
         return
-    from rich.console import Console
+    from kbcite.render import answer_pieces
 
-    from kbcite.render import answer_text
+    body, sources = answer_pieces(answer)
+    if sys.stdout.isatty():
+        from rich.console import Console
+        from rich.text import Text
 
-    Console(soft_wrap=True, highlight=False).print(answer_text(answer))
+        console = Console(highlight=False)
+        console.print(Text.assemble(*body))
+        if sources:
+            console.print(Text.assemble(*sources), soft_wrap=True)  # a broken line would break the address in it
+    else:
+        print("".join(text for text, _ in [*body, ("\n" if sources else "", ""), *sources]))
     if context.verbose:
         grounding, timing = answer.grounding, ", ".join(f"{name} {ms:.0f} ms" for name, ms in answer.timing_ms)
         context.say(

@@ -1,11 +1,11 @@
-"""Ask: a question → an answer record, checked and saved with the passages that it cites."""
+"""Ask: a question → an answer record, checked; then saved with the passages that it cites."""
 
 from __future__ import annotations
 
 import secrets
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from uuid import uuid4
 
 from kbcite.answer.answering import AnswerOptions, answer
@@ -22,6 +22,13 @@ Retrieve = Callable[[str], Sequence[RetrievedBlock]]
 """A question → its candidates, best first; those that are not to be used say why in `dropped`."""
 
 
+@dataclass(frozen=True, slots=True)
+class Answered:
+    answer: Answer
+    cited: tuple[tuple[int, str, int, str], ...]
+    """(n, block ID, document, digest) of each source: what the store needs to open it again."""
+
+
 def answer_question(
     question: str,
     database: Database,
@@ -31,8 +38,8 @@ def answer_question(
     options: AnswerOptions,
     clock: Clock,
     nearness: Nearness | None = None,
-) -> Answer:
-    """The answer or refusal, saved. nearness: ranks passages in another language than the question's. Raises what `retrieve` and `complete` raise."""
+) -> Answered:
+    """The answer or refusal, not saved yet. nearness: ranks passages in another language than the question's. Raises what `retrieve` and `complete` raise."""
     began = time.perf_counter()
     retrieved = retrieve(question)
     found = time.perf_counter()
@@ -55,8 +62,12 @@ def answer_question(
     timing = (("retrieve", _ms(began, found)), ("answer", _ms(found, done)), ("total", _ms(began, done)))
     outcome = replace(outcome, sources=sources, timing_ms=timing)
     cited = [(source.n, source.block_id, document_of[source.n], source.snapshot.digest) for source in sources]
-    database.answers.save(to_record(outcome), cited)
-    return outcome
+    return Answered(outcome, tuple(cited))
+
+
+def save_answer(database: Database, answered: Answered) -> None:
+    """Keep an answer for `show` and later audits."""
+    database.answers.save(to_record(answered.answer), answered.cited)
 
 
 def _document_of(source: Source, retrieved: Sequence[RetrievedBlock]) -> int:

@@ -72,6 +72,42 @@ def test_an_empty_question(shell: Shell, question: str) -> None:
     told(shell("ask", question), 2, "question is empty")
 
 
+def test_a_question_that_is_no_utf_8(shell: Shell) -> None:
+    told(shell("ask", "who \udcff"), 2, "not valid UTF-8")
+
+
+def test_an_address_that_is_none(town: Shell) -> None:
+    told(town("show", "ftp://a.example/x"), 2, "ftp://a.example/x", "http or https")
+    told(town("clean", "--show-cuts", "nonsense"), 2, "nonsense", "http or https")
+
+
+def test_an_option_with_a_wrong_value(shell: Shell) -> None:
+    told(shell("ask", "x", "--top-k", "0"), 2, "--top-k", "--help")
+    assert shell("--json", "ask", "x", "--top-k", "many").json["exit_code"] == 2
+
+
+def test_an_exclude_pattern_that_cannot_be_read(shell: Shell) -> None:
+    told(shell("source", "add", "https://a.example/", "--exclude", "("), 2, "exclude")
+    assert shell.json("source", "list") == []
+
+
+def test_a_source_is_removed_as_it_was_added(shell: Shell) -> None:
+    shell("source", "add", "http://a.example")
+    assert shell("source", "remove", "http://a.example").code == 0
+
+
+def test_a_missing_archive(town: Shell) -> None:
+    (town.store / "archive.sqlite3").unlink()
+    told(town("status"), 6, "archive.sqlite3", "missing")
+
+
+def test_a_page_that_cannot_be_reached(shell: Shell) -> None:
+    shell("source", "add", "http://127.0.0.1:9/", "--allow-private")
+    outcome = shell("crawl")
+    assert outcome.code == 7
+    assert "1 of 1 pages could not be fetched" in outcome.err
+
+
 def test_a_question_before_anything_is_indexed(shell: Shell) -> None:
     told(shell("ask", "who is the mayor?"), 5, "no index at", "kbcite index")
 
