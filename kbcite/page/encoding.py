@@ -23,8 +23,6 @@ import sys
 from collections import Counter
 from functools import cache
 
-import charset_normalizer
-
 from kbcite.page import character_frequency
 from kbcite.page.encoding_labels import CODECS, name_of
 from kbcite.records import DecodedPage
@@ -306,6 +304,8 @@ def _as_single_byte(data: bytes, names: dict[str, str], declared: tuple[tuple[st
             continue
     first = len(data) - len(data.lstrip(_ASCII))
     text_around = data[max(0, first - _WINDOW_BYTES) : first + 2 * _WINDOW_BYTES]
+    import charset_normalizer  # only few pages need it, and it costs every question 10 ms
+
     matches = charset_normalizer.from_bytes(text_around, cp_isolation=_SINGLE_BYTE_CODECS)
     best = matches.best()
     western = next((match for match in matches if "cp1252" in match.could_be_from_charset), None)

@@ -20,14 +20,16 @@ from functools import cached_property
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from kbcite.errors import StoreError, UsageError
 from kbcite.retrieval import e5_weights
 from kbcite.retrieval.vectors import Vectors, clean_text, to_unit_length
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 DIM = 384
 WINDOW = 512

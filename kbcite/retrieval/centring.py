@@ -16,16 +16,19 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from kbcite.retrieval.vectors import Vectors, to_unit_length
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 SHRINKAGE_BLOCKS = 50
 """Zero counts as that many blocks in the mean of a store's own."""
 
-Centroids = Mapping[str, npt.NDArray[np.float32]]
+Centroids: TypeAlias = "Mapping[str, npt.NDArray[np.float32]]"
 """Mean vector by language."""
 
 

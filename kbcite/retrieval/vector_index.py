@@ -12,20 +12,22 @@ import json
 import os
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from kbcite.errors import ModelMismatch, NotFound, StoreError
 from kbcite.retrieval.centring import Centroids, centre, centroids_of
 from kbcite.retrieval.vectors import Vectors
 
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
 FORMAT = 1
 METADATA_NAME = "index.json"
 REBUILD = 'run "kbcite index --rebuild"'
 
-Ids = npt.NDArray[np.int64]
+Ids: TypeAlias = "npt.NDArray[np.int64]"
 
 
 class VectorIndex:

@@ -6,7 +6,6 @@ import secrets
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from uuid import uuid4
 
 from kbcite.answer.answering import AnswerOptions, answer
 from kbcite.answer.extractive import Nearness
@@ -49,8 +48,8 @@ def answer_question(
         retrieved,
         options,
         now=clock(),
-        answer_id=f"a{uuid4().hex[:12]}",
-        trace_id=uuid4().hex,
+        answer_id=f"a{secrets.token_hex(6)}",
+        trace_id=secrets.token_hex(16),
         complete=complete,
         delimiter=secrets.token_hex(8),
         document_text=documents.text,
