@@ -15,6 +15,9 @@ from kbcite.render import one_line, printable, summary
 from kbcite.urls import resolve, url_key
 
 
+_GONE = ("http_404", "http_410")
+
+
 def register(app: typer.Typer) -> None:
     app.command()(crawl)
 
@@ -83,8 +86,9 @@ def run_crawl(
             max_time_s=max_time_s,
         ):
             if isinstance(event, FetchFailure | Skipped):
-                # A link that is left out is nothing to report; a page that the user named is.
-                kind = "failed" if isinstance(event, FetchFailure) or event.url in named else "skipped"
+                # A link that is left out, or leads nowhere, is nothing to report; a page that the user named is.
+                is_loss = isinstance(event, FetchFailure) and event.reason not in _GONE
+                kind = "failed" if is_loss or event.url in named else "skipped"
                 counts[kind] += 1
                 if kind == "failed" or context.verbose:
                     context.say(f"{kind} {printable(event.url)}: {event.reason} {one_line(event.detail, 160)}")

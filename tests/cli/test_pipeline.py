@@ -136,3 +136,11 @@ def test_ctrl_c_saves_says_what_was_done_and_ends_with_130(shell: Shell, site: S
     assert err.strip().startswith("kbcite: interrupted")
     fetched = int(out.split()[1].rstrip(","))
     assert 0 < fetched == shell.json("status")["pages"] < 200
+
+
+def test_a_link_that_leads_nowhere_is_no_failure(shell: Shell, site: Site) -> None:
+    site.pages["/"] = '<html><body><p>The hut is open from June.</p><a href="/gone.html">more</a></body></html>'
+    shell("source", "add", f"{site.url}/", "--allow-private")
+    outcome = shell("crawl")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert "fetched 1, changed 0, unchanged 0, skipped 1, failed 0" in outcome.out
