@@ -5,7 +5,7 @@ import pytest
 from kbcite.answer.questions import read_question
 from kbcite.answer.unsaid import find_unsaid
 from kbcite.records import RefusalReason, Scores
-from kbcite.render import answer_text
+from kbcite.render import answer_pieces
 from tests.answer.blocks import retrieved
 from tests.answer.test_answering import ask
 
@@ -23,6 +23,8 @@ BRIDGE = retrieved(
 PRICES = retrieved(
     "| 项目 | 2026年价格 | 2025年价格 |\n| --- | --- | --- |\n| 上门服务费 | 50元 | 40元 |", 3, title="价目表"
 )
+INSTALLING = retrieved("安装净水器时，先关闭水阀，再接上进水管。", 5)
+INDIA = retrieved("In India the court of Ferrodb hears appeals.", 6)
 PLANS = retrieved(
     "There are three plans.\n\n- Free: $0\n- Team: $29\n- Business: $79", 4, title="Ferrodb plans: what they cost"
 )
@@ -42,6 +44,8 @@ PLANS = retrieved(
         ("2027年上门服务费是多少？", PRICES),
         ("南河桥的造桥工人有多少？", BRIDGE),
         ("How much does the archive of Ferrodb cost?", SERVER),
+        ("What is the salary of a Ferrodb engineer?", SERVER),
+        ("怎么安装微信？", INSTALLING),
     ],
 )
 def test_a_question_on_what_no_passage_says_is_refused(question, block):
@@ -60,6 +64,8 @@ def test_a_question_on_what_no_passage_says_is_refused(question, block):
         ("南河桥有多长？", BRIDGE),
         ("2026年上门服务费是多少？", PRICES),
         ("净水器保修多长时间？", PURIFIER),
+        ("怎么安装净水器？", INSTALLING),
+        ("What does an Indian court of Ferrodb do?", INDIA),
     ],
 )
 def test_the_same_question_on_what_is_there_is_answered(question, block):
@@ -75,7 +81,7 @@ def test_a_refusal_names_the_words_and_the_number_that_decided():
     assert result.notices == ("No passage found speaks of: 3.5.0",)
     assert result.refusal.best_score == result.grounding.confidence
     assert result.refusal.needed > result.refusal.best_score
-    shown = answer_text(result).plain
+    shown = "".join(piece[0] for pieces in answer_pieces(result) for piece in pieces)
     assert f"best match {result.refusal.best_score:.2f}, needed {result.refusal.needed:.2f}" in shown
 
 
