@@ -22,6 +22,14 @@ _HEADING = re.compile(r"^#{1,6}\s+")
 _FOOTNOTE = re.compile(
     r"\s?(?:\[\s?\^?\d{1,3}(?:\s?[-–,、]\s?\d{1,3})*\s?\]|【\d{1,3}】|\[(?:citation needed|来源请求|需要引证|未提供引用|编辑|edit|注\s?\d+)\])"
 )
+_DEFINITION = re.compile(r"^[:：]\s+")
+LONGEST_TERM = 160
+"""Characters up to which a line before a `: definition` is the term it defines, such as a function with its arguments."""
+_ANNOUNCES = re.compile(
+    r"[:：]$|[^.!?。！？…)）\]】\"”'’]$|如下|下面|下列|以下|例如|比如|\b(?:following|below|for (?:example|instance)|like this|as follows)\b",
+    re.I,
+)
+_YEAR = re.compile(r"\D*(?:19|20)\d\d\D*")
 _WORD = re.compile(r"[^\W_]")
 _INVISIBLE = re.compile(
     r"[\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\U000e0000-\U000e007f\x00-\x08\x0b-\x1f\x7f]"
@@ -55,6 +63,7 @@ def split_passages(text: str, header: str = "") -> list[Passage]:
     found: list[Passage] = []
     lines = [(match.start(), match.end()) for match in re.finditer(r"[^\n]+", text)]
     columns = next((_cells(line) for line in header.splitlines() if _ROW.match(line) and not _RULE.match(line)), [])
+    columns = [] if _is_row(columns) else columns
     heading = ""
     lead: tuple[int, int] | None = None
     i = 0
@@ -64,12 +73,18 @@ def split_passages(text: str, header: str = "") -> list[Passage]:
         about = " ".join(filter(None, (heading, text[slice(*lead)].strip() if lead else "")))
         if fence := _FENCE.match(line):
             last = _closing(text, lines, i, fence[1])
-            first = lead[0] if lead and _leads_in(text, lead) and lead[1] == lines[i - 1][1] else start
+            announced = (
+                lead is not None and lead[1] == lines[i - 1][1] and _ANNOUNCES.search(text[slice(*lead)].strip())
+            )
+            first = lead[0] if lead is not None and announced else start
             found.append(_passage("code", text, first, lines[last][1], heading if first < start else about))
             i = last + 1
         elif _ROW.match(line):
             if i + 1 < len(lines) and _RULE.match(text[slice(*lines[i + 1])]):
                 columns = _cells(line)
+                if _is_row(columns):
+                    columns = []
+                    found.append(_row(text, start, end, columns, about))
                 i += 1
             elif not _RULE.match(line):
                 found.append(_row(text, start, end, columns, about))
@@ -82,7 +97,12 @@ def split_passages(text: str, header: str = "") -> list[Passage]:
             i = last + 1
         else:
             columns = []
-            if _HEADING.match(line):
+            if (sign := _DEFINITION.match(line)) and lead is not None and i and _is_term(text[slice(*lines[i - 1])]):
+                term = lines[i - 1][0]
+                found = [passage for passage in found if passage.start < term]
+                found.extend(_definition(text, term, lines[i - 1][1], start + sign.end(), end, heading))
+                lead = (start + split_sentences(line)[-1][0], end)
+            elif _HEADING.match(line):
                 heading, lead = _HEADING.sub("", line).strip(), None
             else:
                 found.extend(_sentences("sentence", text, start, end, heading))
@@ -100,6 +120,31 @@ def without_footnotes(text: str) -> str:
 def without_invisible(text: str) -> str:
     """Text without characters that show nothing and could hide words from a reader: zero-width, direction, tag and control."""
     return _INVISIBLE.sub("", text)
+
+
+def _is_row(columns: list[str]) -> bool:
+    """True where what stands as the head of a table of two columns is its first row: `Capacity | 1,024 Wh`."""
+    if len(columns) != 2:
+        return False
+    value = columns[1]
+    return value.endswith((".", "。")) or (any(c.isdigit() for c in value) and not _YEAR.fullmatch(value))
+
+
+def _is_term(line: str) -> bool:
+    return len(line) <= LONGEST_TERM and not any(
+        sign.match(line) for sign in (_ITEM, _ROW, _HEADING, _DEFINITION, _FENCE)
+    )
+
+
+def _definition(text: str, term: int, term_end: int, start: int, end: int, heading: str) -> list[Passage]:
+    """The sentences of a definition, the first one together with the term that it defines."""
+    name = _passage("sentence", text, term, term_end, heading).shown.rstrip(":： ")
+    sentences = _sentences("sentence", text, start, end, f"{heading} {name}".strip())
+    if not sentences:
+        return []
+    first, *others = sentences
+    piece = text[term : first.end]
+    return [Passage("sentence", term, first.end, piece, f"{name}: {first.shown}", heading), *others]
 
 
 def _closing(text: str, lines: list[tuple[int, int]], opening: int, fence: str) -> int:
@@ -121,6 +166,8 @@ def _row(text: str, start: int, end: int, columns: list[str], about: str) -> Pas
     cells = _cells(text[start:end])
     if len(columns) == len(cells):
         pairs = [f"{name}: {cell}" if name else cell for name, cell in zip(columns, cells, strict=True) if cell]
+    elif len(cells) == 2 and all(cells):
+        pairs = [": ".join(cells)]
     else:
         pairs = [cell for cell in cells if cell]
     passage = _passage("row", text, start, end, " ".join(filter(None, (about, *columns))))

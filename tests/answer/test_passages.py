@@ -79,3 +79,32 @@ def test_footnote_marks_of_the_page_are_dropped(text, shown):
 def test_the_date_at_the_head_of_a_snippet_is_not_quoted():
     [passage] = split_passages("Nov 15, 2020 ... RCEP has 15 members.")
     assert passage.shown == "RCEP has 15 members."
+
+
+def test_a_definition_is_one_passage_with_its_term():
+    text = "str.split(sep=None)\n: Return a list of the words. If sep is given, it delimits."
+    [first, second] = split_passages(text)
+    assert first.shown == "str.split(sep=None): Return a list of the words."
+    assert text[first.start : first.end] == first.text
+    assert second.context == "str.split(sep=None)"
+
+
+@pytest.mark.parametrize(
+    ("head", "shown"),
+    [
+        ("| Capacity | 1,024 Wh |", ["Capacity: 1,024 Wh", "Weight: 12.4 kg"]),
+        ("| Feature | Value |", ["Feature: Weight; Value: 12.4 kg"]),
+        ("| Feature | 2026 |", ["Feature: Weight; 2026: 12.4 kg"]),
+    ],
+)
+def test_the_first_row_of_a_table_without_a_head_is_a_row(head, shown):
+    assert [p.shown for p in split_passages(f"{head}\n| --- | --- |\n| Weight | 12.4 kg |")] == shown
+
+
+@pytest.mark.parametrize("lead", ["You need not remove it; you can run", "Build the package as follows.", "构建如下。"])
+def test_a_sentence_that_announces_a_code_block_belongs_to_it(lead):
+    assert split_passages(f"{lead}\n\n```\nrun it\n```")[-1].shown.startswith(lead)
+
+
+def test_a_sentence_that_announces_nothing_stays_apart_from_the_code():
+    assert split_passages("That was all.\n\n```\nrun it\n```")[-1].shown.startswith("```")
