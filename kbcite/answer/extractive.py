@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 from kbcite.answer.figures import Figure, find_figures, is_in
 from kbcite.answer.passages import Passage, split_passages
-from kbcite.answer.questions import FOCUS, Kind, Question, answers_kind, focus_terms, halves
+from kbcite.answer.questions import FOCUS, Kind, Question, answers_kind, defines, focus_terms, halves, subject_of
 from kbcite.answer.said_as import SAID_AS, with_said
 from kbcite.answer.weights import Weigh, idf_over, is_stop, share, stems
 from kbcite.records import RetrievedBlock, SourceType
@@ -27,6 +27,17 @@ Nearness = Callable[[str, Sequence[str]], Sequence[float]]
 NEARNESS = 0.9
 CODE_FINE = 0.4
 """Code is full of figures that answer no question for one."""
+CODE_ALONE = 0.25
+"""What a code block loses that no sentence leads in to: its names say words of the question by chance."""
+CODE_LONG = 0.2
+LONG_CODE = 600
+"""Characters from which a code block is a program, not an example of one thing."""
+DEFINES = 0.6
+"""For a sentence that says what the thing asked about is."""
+OPENING = 0.3
+"""For the first sentence under a heading, by the share of the question that the heading says: a manual answers there."""
+OTHER_LANGUAGE = 0.15
+"""What a sentence in another language than the question's loses beside those in its own."""
 MOST_FOREIGN = 80
 """Passages in another language that are laid beside the question."""
 NEIGHBOUR = 0.25
@@ -40,6 +51,8 @@ WANTED_ADDITION = 0.15
 """A further passage must add at least this share of the question, or answer a question for several things."""
 GOOD_ADDITION = 0.6
 """And score at least this share of the best one."""
+GOOD_STEP = 0.85
+"""The same where the best one is the answer to `how`: another way is no part of it."""
 OWN_WEIGHT = 0.75
 """Weight, over that of the question's heaviest term, from which a term that a row or item says and its heading does not tells it
 from those beside it."""
@@ -75,6 +88,7 @@ def rank_passages(
     texts = [block.place.text or block.block.text for block in blocks]
     weigh = focused(question.text, weigh or idf_over(texts))
     wanted = _wanted(question)
+    subject = subject_of(question)
     found: list[Candidate] = []
     for index, (block, text) in enumerate(zip(blocks, texts, strict=True)):
         page = " ".join((block.place.title, *block.place.heading_chain))
@@ -83,14 +97,26 @@ def rank_passages(
         block_figures = find_figures(f"{page} {block.place.published_at or ''} {text}")
         passages = split_passages(text, block.place.context)
         own = [with_said(wanted, frozenset(stems(passage.text))) for passage in passages]
+        is_first = [
+            (passage.kind == "sentence" or (passage.kind == "code" and bool(_lead_in(passage))))
+            and (not i or passages[i - 1].context != passage.context)
+            for i, passage in enumerate(passages)
+        ]
         for i, passage in enumerate(passages):
             if passage.kind == "list" and question.kind not in (Kind.LIST, Kind.HOW, Kind.REASON):
                 continue
+            if passage.kind == "code" and subject:
+                continue  # a definition is a sentence
             context = with_said(wanted, frozenset(stems(passage.context)) | page_terms)
             beside = [] if passage.kind == "row" else [*own[max(0, i - 1) : i], *own[i + 1 : i + 2]]
             near = own[i].union(context, *beside)
             coverage = share(wanted, own[i] | context if passage.kind in _LEANING else own[i], weigh)
             kind = answers_kind(question, passage.shown)
+            if subject:
+                kind = defines(subject, passage.shown, passage.context or page)
+                coverage = max(coverage, kind)  # it speaks of the subject, by whatever part of its name
+            elif question.kind is Kind.HOW and passage.kind == "code" and _lead_in(passage):
+                kind = 1.0
             score = (
                 coverage
                 + NEIGHBOUR * share(wanted, near, weigh)
@@ -100,6 +126,17 @@ def rank_passages(
                 - FIGURE_PENALTY * _figures_missed(question.figures, find_figures(passage.text), block_figures)
             )
             score -= _poverty(passage, question, kind)
+            score += DEFINES * kind if subject else 0.0
+            if passage.kind == "code":
+                lead = _lead_in(passage)
+                said_by_lead = share(wanted, with_said(wanted, frozenset(stems(lead))), weigh)
+                score -= max(CODE_ALONE, coverage / 2) if not lead else max(0.0, coverage - said_by_lead) / 2
+                score -= CODE_LONG if len(passage.text) > LONG_CODE else 0.0
+            if is_first[i]:
+                heading = with_said(wanted, frozenset(stems(f"{block.place.heading_chain[-1:]} {passage.context}")))
+                score += OPENING * share(wanted, heading, weigh) * (kind if question.kind is Kind.HOW else 1.0)
+            if block.block.language == question.language != language_of(passage.shown):
+                score -= OTHER_LANGUAGE
             found.append(Candidate(index, passage, score, coverage, kind, frozenset(wanted) & (own[i] | context)))
     found = _by_nearness(question, found, blocks, nearness)
     return sorted(found, key=lambda c: (-round(c.score, 6), c.block, c.passage.start))
@@ -116,7 +153,7 @@ def _by_nearness(
     low, high = min(near), max(near)
     score = {
         id(c): NEARNESS * (value - low) / ((high - low) or 1.0)
-        + KIND_BONUS * c.kind
+        + (KIND_BONUS + (DEFINES if subject_of(question) else 0.0)) * c.kind
         + RANK_BONUS * _rank_prior(c.block, blocks[c.block])
         - _poverty(c.passage, question, c.kind)
         - (CODE_FINE if c.passage.kind == "code" and question.asks_for_figure else 0.0)
@@ -154,9 +191,9 @@ def choose(
             return chosen  # the whole list or example is the answer
         if whole := _with_its_like(question, best, ranked, blocks, weigh):
             return whole[:limit]
-        if question.kind in _ONE_THING and best.kind == 1.0:
+        if (question.kind in _ONE_THING and best.kind == 1.0) or (subject_of(question) and best.kind >= 0.5):
             return chosen
-    wide = question.is_joined or question.kind in (Kind.LIST, Kind.HOW, Kind.REASON)
+    wide = question.is_joined or question.kind in (Kind.LIST, Kind.REASON)
     while len(chosen) < limit:
         said = frozenset().union(*(c.said for c in chosen))
         pages = {blocks[c.block].place.url for c in chosen}
@@ -166,7 +203,8 @@ def choose(
                 continue
             added = sum(weigh(term) for term in c.said - said) / total
             value = c.score + 1.5 * added + (0.15 if blocks[c.block].place.url not in pages else 0.0)
-            enough = c.score >= GOOD_ADDITION * best.score and (wide or added >= WANTED_ADDITION)
+            good = GOOD_STEP if question.kind is Kind.HOW else GOOD_ADDITION
+            enough = c.score >= good * best.score and (wide or added >= WANTED_ADDITION)
             if enough and value > gain:
                 top, gain = c, value
         if top is None:
@@ -233,9 +271,14 @@ def focused(text: str, weigh: Weigh) -> Weigh:
 
 
 def _wanted(question: Question) -> list[str]:
-    found = list(dict.fromkeys(stems(question.text)))
+    found = list(dict.fromkeys(stems(subject_of(question) or question.text)))
     content = [term for term in found if not is_stop(term)]
     return content or found
+
+
+def _lead_in(passage: Passage) -> str:
+    """The sentence before a code block that announces it; empty where none does."""
+    return re.split(r"^[ \t]*(?:```|~~~)", passage.text, maxsplit=1, flags=re.MULTILINE)[0]
 
 
 def _rank_prior(index: int, block: RetrievedBlock) -> float:
@@ -276,6 +319,8 @@ def _poverty(passage: Passage, question: Question, kind: float) -> float:
         return 0.4
     if _BOILERPLATE.search(text) or text.startswith("^") or _REFERENCES.fullmatch(passage.context.strip()):
         return 0.4
+    if text.count("）") + text.count(")") > text.count("（") + text.count("("):
+        return 0.2  # the end of a sentence that is cut
     if text.endswith((":", "：")):
         return 0.05 if kind == 1.0 and question.asks_for_figure else 0.4
     return 0.0

@@ -48,9 +48,10 @@ _KINDS: tuple[tuple[Kind, str], ...] = (
     (Kind.REASON, r"为什么|为何|原因|\bwhy\b|\breasons?\b"),
     (Kind.HOW, r"怎么|如何|怎样|步骤|方法|\bhow (?:do|does|can|to|should|did|is|are|was|were)\b"),
     (Kind.LIST, r"哪些|有哪|包括什么|分别|列出|\bwhich (?:\w+ )?\w+s (?:are|were|do|have)\b|\bwhat are\b|\bwhat (?:was|were|is"
-        r"|has been) (?:fixed|changed|added|removed|improved|new|included|supported)\b|\blist\b|\bwhat \w+s are\b"
+        r"|has been) (?:fixed|changed|added|removed|improved|new|included|supported)\b|^list\b|\blist (?:of|all|the)\b(?=.*\b(?:all|every)\b)|\bwhat \w+s are\b"
         r"|\bwhat (?:should|must|do) (?:i|you|we) (?:pack|bring|take|carry)\b"),
-    (Kind.DEFINITION, r"什么是|是什么|是指什么|什么意思|定义|含义|\bwhat (?:is|are|was) (?:an?\s)?[\w\s-]{1,40}\?*$|\bmeaning of\b|\bdoes .* mean\b"
+    (Kind.DEFINITION, r"什么是|有什么用|干什么用|是什么|是指什么|什么意思|定义|含义|\bwhat (?:is|are|was) (?:an?\s)?[\w\s./+*()`-]{1,40}\?*$|\bmeaning of\b"
+        r"|\bdoes .* mean\b"
         r"|\bdefine\b"),
 )  # fmt: skip
 _KIND_PATTERNS = tuple((kind, re.compile(pattern, re.IGNORECASE)) for kind, pattern in _KINDS)
@@ -128,6 +129,42 @@ def focus_terms(text: str) -> frozenset[str]:
     return frozenset(term for word in [*words, *_FOCUS_ZH.findall(plain)] for term in stems(word) if len(term) > 1)
 
 
+_SUBJECT = re.compile(
+    r"^\s*(?:what (?:is|are) (?:an? |the )?(?P<en>(?:(?! of ).)+?)(?: in [a-z]+)?|what does (?:the )?(?P<en2>.+?) mean"
+    r"|(?:请问)?什么(?:是|叫)(?P<zh>.+?)|(?P<zh2>.+?)(?:是什么意思|是什么|是指什么|指什么|有什么用|有什么用处|是干什么用的))\s*[?？。]*$",
+    re.IGNORECASE,
+)
+_AFTER_SUBJECT = r"[\w\s`'’\"“”()（）/.-]{0,24}?[\s`'’”\")）]*"
+_SAYS_WHAT = (
+    r"(?P<kind>(?:\b(?:is|are) (?:an?|the|one)\b|是|指|[:：](?=\s?\S))(?!\s?(?:否|由于|因为))|\brefers? to\b|\bmeans?\b)"
+    r"|\b(?:is|are) (?!often|not|also|considered)|\b(?:contains?|represents?|provides?|describes?|lets?|allows?)\b|用于|用来|包含|代表|会运行|检查"
+)
+_IT_IS = re.compile(r"^(?:这是|它是|it is (?:an?|the) |this is (?:an?|the) )", re.IGNORECASE)
+
+
+def subject_of(question: Question) -> str:
+    """What a question asks the meaning of, without `文件` and the like; empty where it asks for something else."""
+    match = _SUBJECT.match(simplify(question.text)) if question.kind is Kind.DEFINITION else None
+    subject = next((group for group in match.groups() if group), "") if match else ""
+    return re.sub(
+        r"(?<=[a-z])\s*(?:文件|命令|工具|file|command|module|function|directive)$",
+        "",
+        subject.strip(),
+        flags=re.IGNORECASE,
+    )
+
+
+def defines(subject: str, sentence: str, heading: str) -> float:
+    """1 where a sentence says of the subject what kind of thing it is, .5 where it says what it does or holds, else 0."""
+    last = subject.rpartition("/")[2]
+    words = [re.escape(word) + (r"(?:e?s)?(?![\w-])" if word[-1].isascii() else "") for word in last.split()]
+    name = r"[\s`*-]+".join(words)
+    opening = rf"^\W*(?:(?:an?|the|python['’]s|一个|每一个|所谓)\s*)?\W*(?:[\w.]+/)*{name}"
+    if match := re.match(f"{opening}{_AFTER_SUBJECT}(?:{_SAYS_WHAT})", simplify(sentence), re.IGNORECASE):
+        return 1.0 if match["kind"] else 0.5
+    return 0.8 if _IT_IS.match(sentence) and re.search(name, simplify(heading), re.IGNORECASE) else 0.0
+
+
 _SURNAME = (
     "赵钱孙李周吴郑王冯陈褚卫蒋沈韩杨朱秦尤许何吕施张孔曹严华金魏陶姜戚谢邹喻柏窦章苏潘葛范彭郎鲁韦马苗方俞任袁柳鲍史唐费廉岑薛雷贺倪汤"
     "滕殷罗毕郝安常乐于傅齐康伍余顾孟黄穆萧尹姚邵汪祁毛米戴宋庞熊纪舒屈项祝董梁杜阮蓝闵席季贾江童颜郭梅盛林钟徐邱骆高夏蔡田樊胡凌霍万"
@@ -149,6 +186,15 @@ _SIGNS: dict[Kind, re.Pattern[str]] = {
     Kind.PRICE: re.compile(r"\d[\d,.]*\s?(?:万|亿)?(?:元|块|美元|欧元|港元|日元|英镑)|[$€£¥￥]\s?\d|\b(?:dollars|euros|USD|RMB)\b|免费|\bfree\b"),
     Kind.LIST: re.compile(r"、[^、。]{1,20}、|,[^,.]{1,40},|；|包括|include|such as|:|："),
 }  # fmt: skip
+
+
+_INSTRUCTS = re.compile(
+    r"^(?:若要|要|如需|如果[你您]?要|想要|为了)|[您你]可以?(?:用|使用|通过|运行|执行|输入)|运行|执行|输入|命令|步骤"
+    r"|^(?:to|in order to) \w+|^(?:use|run|call|type|click|press|open|create|add|install|pass|set)\b"
+    r"|\byou (?:can|may|should|must|need to|have to) (?:\w+ly )?(?:use|run|call|type|pass|set|add|create|write|convert)\b|\b(?:use|run|call) (?:the )?`",
+    re.IGNORECASE,
+)
+"""A sentence that tells what to do, not what happens: in a manual it is the answer to `how`."""
 
 
 _PRICED = re.compile(r"价|费|\b(?:costs?|prices?|fees?|charges?|crowns)\b", re.IGNORECASE)
@@ -176,11 +222,13 @@ def answers_kind(question: Question, sentence: str) -> float:
         return 1.0 if good else 0.3 if new else 0.0
     if kind is Kind.OTHER:
         return 0.5
+    if kind is Kind.HOW and _INSTRUCTS.search(sentence):
+        return 1.0
     match = _SIGNS[kind].search(sentence)
     if kind in (Kind.PERSON, Kind.PLACE) and match:
         asked_text = simplify(question.text).lower()
         return 1.0 if any(m.group().lower() not in asked_text for m in _SIGNS[kind].finditer(sentence)) else 0.0
-    return 1.0 if match else 0.0
+    return (0.6 if kind is Kind.HOW else 1.0) if match else 0.0
 
 
 _TIME_UNITS = frozenset("天 年 月 日 时 小 分 秒 周 点 day year month hour week minute century 世 pm am".split())

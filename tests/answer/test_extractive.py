@@ -111,3 +111,39 @@ def test_passages_in_another_language_are_ranked_by_their_nearness():
         nearness=nearness,
     )
     assert result.text.startswith("A single value may be at most 16 MiB.")
+
+
+SOURCES_LIST = retrieved(
+    "## 语法\n\n`/etc/apt/sources.list` 文件每一行都代表一个软件包源。\n\n```\n# sources.list\ndeb url distribution\n```",
+    7,
+)
+GENERATORS = retrieved(
+    "Generators in Python save memory.\n\nGenerators are a special class of functions.\n\n```\n# a generator\nyield i\n```",
+    8,
+)
+RULES = retrieved(
+    "修改时要更新 `debian/rules` 文件。`rules` 文件是一个 Makefile。比如说，\n\n```\ndebian/rules\n```", 9
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "block", "expected"),
+    [
+        ("什么是 sources.list？", SOURCES_LIST, "代表一个软件包源"),
+        ("What is a generator in Python?", GENERATORS, "Generators are a special class of functions."),
+        ("debian/rules 文件是什么？", RULES, "`rules` 文件是一个 Makefile。"),
+    ],
+)
+def test_a_definition_is_the_sentence_that_says_what_it_is(question, block, expected):
+    text = ask(question, [block]).text
+    assert expected in text
+    assert "```" not in text
+
+
+def test_a_how_to_is_the_sentence_that_says_it_with_its_code():
+    program = retrieved("```\nfor line in reversed(list(input)):\n    print line\n```", 10, title="Python news")
+    slices = retrieved("Use a slice to reverse a list:\n\n```\nL[::-1]\n```", 11, title="Python news")
+    result = ask("How do I reverse a list in Python?", [program, slices])
+    assert result.text.startswith("Use a slice to reverse a list:")
+    assert "L[::-1]" in result.text
+    assert "print line" not in result.text
