@@ -18,7 +18,7 @@ from kbcite.answer.extractive import Candidate, Nearness, choose, confidence, ra
 from kbcite.answer.freshness import TIME_SENSITIVE, WINDOWS, QuestionClass, classify_question
 from kbcite.answer.grounding import Statement, coverage, evidence_of, support
 from kbcite.answer.llm import Complete
-from kbcite.answer.questions import Kind, Question, read_question
+from kbcite.answer.questions import Kind, Question, read_question, subject_of
 from kbcite.answer.unsaid import NEVER, Unsaid, find_unsaid
 from kbcite.answer.weights import Weigh, idf_over
 from kbcite.answer.wording import (
@@ -132,7 +132,8 @@ def answer(
     ranked = rank_passages(read, used, weigh, nearness)
     chosen = choose(read, ranked, used, weigh, options.max_sentences, nearness)
     sure = round(confidence(read, ranked, used), 4)
-    difference = find_difference(read, ranked, used, weigh)
+    # What a thing is, is told in other words on every page.
+    difference = None if subject_of(read) else find_difference(read, ranked, used, weigh)
     if complete is None:
         if not ranked or (sure < options.min_confidence and ranked[0].coverage < WELL_SAID):
             return _refuse(

@@ -36,6 +36,8 @@ DEFINES = 0.6
 """For a sentence that says what the thing asked about is."""
 OPENING = 0.3
 """For the first sentence under a heading, by the share of the question that the heading says: a manual answers there."""
+ASKED_BY = 0.9
+"""Share of the question from which the heading asks it: then the first sentence need not say it again."""
 OTHER_LANGUAGE = 0.15
 """What a sentence in another language than the question's loses beside those in its own."""
 MOST_FOREIGN = 80
@@ -134,7 +136,11 @@ def rank_passages(
                 score -= CODE_LONG if len(passage.text) > LONG_CODE else 0.0
             if is_first[i]:
                 heading = with_said(wanted, frozenset(stems(f"{block.place.heading_chain[-1:]} {passage.context}")))
-                score += OPENING * share(wanted, heading, weigh) * (kind if question.kind is Kind.HOW else 1.0)
+                asked = share(wanted, heading, weigh) * (kind if subject or question.kind is Kind.HOW else 1.0)
+                score += OPENING * asked
+                if asked >= ASKED_BY and not subject:
+                    score += max(0.0, 1.0 - coverage)
+                    coverage = 1.0
             if block.block.language == question.language != language_of(passage.shown):
                 score -= OTHER_LANGUAGE
             found.append(Candidate(index, passage, score, coverage, kind, frozenset(wanted) & (own[i] | context)))
@@ -218,7 +224,7 @@ def _with_its_like(
 ) -> list[Candidate]:
     """The whole list or the rows of a table, where the best item or row answers by its heading or lead-in alone; else nothing."""
     passage, place = best.passage, blocks[best.block].place
-    if passage.kind not in ("row", "item"):
+    if passage.kind not in ("row", "item") or subject_of(question):
         return []
     wanted = _wanted(question)
     page = " ".join((place.title, *place.heading_chain))

@@ -131,7 +131,7 @@ def focus_terms(text: str) -> frozenset[str]:
 
 _SUBJECT = re.compile(
     r"^\s*(?:what (?:is|are) (?:an? |the )?(?P<en>(?:(?! of ).)+?)(?: in [a-z]+)?|what does (?:the )?(?P<en2>.+?) mean"
-    r"|(?:请问)?什么(?:是|叫)(?P<zh>.+?)|(?P<zh2>.+?)(?:是什么意思|是什么|是指什么|指什么|有什么用|有什么用处|是干什么用的))\s*[?？。]*$",
+    r"|(?:请问)?什么(?:是|叫)(?P<zh>.+?)|(?P<zh2>.+?)(?:的(?:作用|用途|用处|功能|含义|意思))?(?:是什么意思|是什么|是指什么|指什么|有什么用|有什么用处|是干什么用的))\s*[?？。]*$",
     re.IGNORECASE,
 )
 _AFTER_SUBJECT = r"[\w\s`'’\"“”()（）/.-]{0,24}?[\s`'’”\")）]*"
@@ -160,6 +160,9 @@ def defines(subject: str, sentence: str, heading: str) -> float:
     words = [re.escape(word) + (r"(?:e?s)?(?![\w-])" if word[-1].isascii() else "") for word in last.split()]
     name = r"[\s`*-]+".join(words)
     opening = rf"^\W*(?:(?:an?|the|python['’]s|一个|每一个|所谓)\s*)?\W*(?:[\w.]+/)*{name}"
+    cells = re.split(r"(?:^|; )[^;:：]{1,30}: ", sentence)
+    if any(cell.strip("` ") == last.split()[-1] for cell in cells[1:2]):
+        return 1.0  # a row of a table, told by its first cell
     if match := re.match(f"{opening}{_AFTER_SUBJECT}(?:{_SAYS_WHAT})", simplify(sentence), re.IGNORECASE):
         return 1.0 if match["kind"] else 0.5
     return 0.8 if _IT_IS.match(sentence) and re.search(name, simplify(heading), re.IGNORECASE) else 0.0
@@ -191,7 +194,8 @@ _SIGNS: dict[Kind, re.Pattern[str]] = {
 _INSTRUCTS = re.compile(
     r"^(?:若要|要|如需|如果[你您]?要|想要|为了)|[您你]可以?(?:用|使用|通过|运行|执行|输入)|运行|执行|输入|命令|步骤"
     r"|^(?:to|in order to) \w+|^(?:use|run|call|type|click|press|open|create|add|install|pass|set)\b"
-    r"|\byou (?:can|may|should|must|need to|have to) (?:\w+ly )?(?:use|run|call|type|pass|set|add|create|write|convert)\b|\b(?:use|run|call) (?:the )?`",
+    r"|\byou (?:can|may|should|must|need to|have to) (?:\w+ly )?(?:use|run|call|type|pass|set|add|create|write|convert)\b"
+    r"|\b(?:use|run|call) (?:the |an? )?(?:[\w-]+ )?`",
     re.IGNORECASE,
 )
 """A sentence that tells what to do, not what happens: in a manual it is the answer to `how`."""

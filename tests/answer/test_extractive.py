@@ -140,6 +140,28 @@ def test_a_definition_is_the_sentence_that_says_what_it_is(question, block, expe
     assert "```" not in text
 
 
+def test_a_definition_is_the_row_of_the_thing_and_no_difference():
+    table = retrieved(
+        "| Directive | Meaning |\n| --- | --- |\n| `%p` | AM or PM. |\n\nWith the function, `%p` directive of strftime is used.",
+        12,
+        title="time: strftime directives",
+    )
+    other = retrieved("With the method, `%p` directive of strftime is used.", 13, title="datetime")
+    result = ask("What does the strftime directive %p mean?", [other, table])
+    assert result.text.startswith("Directive: `%p`; Meaning: AM or PM.")
+    assert result.conflicts == ()
+
+
+def test_under_a_heading_that_asks_the_question_the_first_sentence_answers():
+    faq = retrieved(
+        "## How do I convert a string to a number?\n\nFor integers, use the built-in `int()` function.\n\n"
+        "## Back\n\nTo convert a number to a string, use `str()`.",
+        14,
+        title="Programming FAQ",
+    )
+    assert ask("How do I convert a string to a number?", [faq], max_sentences=1).text.startswith("For integers")
+
+
 def test_a_how_to_is_the_sentence_that_says_it_with_its_code():
     program = retrieved("```\nfor line in reversed(list(input)):\n    print line\n```", 10, title="Python news")
     slices = retrieved("Use a slice to reverse a list:\n\n```\nL[::-1]\n```", 11, title="Python news")

@@ -24,6 +24,7 @@ PRICES = retrieved(
     "| 项目 | 2026年价格 | 2025年价格 |\n| --- | --- | --- |\n| 上门服务费 | 50元 | 40元 |", 3, title="价目表"
 )
 INSTALLING = retrieved("安装净水器时，先关闭水阀，再接上进水管。", 5)
+OFFICE = retrieved("Ferrodb 的总结由办公室的张三丰上传。", 7)
 INDIA = retrieved("In India the court of Ferrodb hears appeals.", 6)
 PLANS = retrieved(
     "There are three plans.\n\n- Free: $0\n- Team: $29\n- Business: $79", 4, title="Ferrodb plans: what they cost"
@@ -46,6 +47,8 @@ PLANS = retrieved(
         ("How much does the archive of Ferrodb cost?", SERVER),
         ("What is the salary of a Ferrodb engineer?", SERVER),
         ("怎么安装微信？", INSTALLING),
+        ("净水器在 Rust 里怎么安装？", INSTALLING),
+        ("Ferrodb 的总裁是谁？", OFFICE),
     ],
 )
 def test_a_question_on_what_no_passage_says_is_refused(question, block):
