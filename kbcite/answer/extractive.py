@@ -109,6 +109,9 @@ def rank_passages(
                 continue
             if passage.kind == "code" and subject:
                 continue  # a definition is a sentence
+            after = passages[i + 1] if i + 1 < len(passages) else None
+            if after is not None and after.kind == "code" and after.start <= passage.start and not subject:
+                continue  # the code that it announces is part of it
             context = with_said(wanted, frozenset(stems(passage.context)) | page_terms)
             beside = [] if passage.kind == "row" else [*own[max(0, i - 1) : i], *own[i + 1 : i + 2]]
             near = own[i].union(context, *beside)

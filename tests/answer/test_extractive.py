@@ -162,6 +162,11 @@ def test_under_a_heading_that_asks_the_question_the_first_sentence_answers():
     assert ask("How do I convert a string to a number?", [faq], max_sentences=1).text.startswith("For integers")
 
 
+def test_a_sentence_is_not_given_without_the_code_that_it_announces():
+    faq = retrieved("您可以用以下命令检查任意服务的状态\n\n```\nsystemctl status foo\n```", 15, title="服务")
+    assert "systemctl status foo" in ask("怎么检查服务的状态？", [faq]).text
+
+
 def test_a_how_to_is_the_sentence_that_says_it_with_its_code():
     program = retrieved("```\nfor line in reversed(list(input)):\n    print line\n```", 10, title="Python news")
     slices = retrieved("Use a slice to reverse a list:\n\n```\nL[::-1]\n```", 11, title="Python news")
