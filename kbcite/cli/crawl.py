@@ -14,7 +14,6 @@ from kbcite.records import FetchFailure, Skipped
 from kbcite.render import one_line, printable, summary
 from kbcite.urls import resolve, url_key
 
-
 _GONE = ("http_404", "http_410")
 
 
