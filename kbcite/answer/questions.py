@@ -136,10 +136,13 @@ _SUBJECT = re.compile(
 )
 _AFTER_SUBJECT = r"[\w\s`'’\"“”()（）/.-]{0,24}?[\s`'’”\")）]*"
 _SAYS_WHAT = (
-    r"(?P<kind>(?:\b(?:is|are) (?:an?|the|one)\b|是|指|[:：](?=\s?\S))(?!\s?(?:否|由于|因为))|\brefers? to\b|\bmeans?\b)"
+    r"(?P<kind>(?:\b(?:is|are) (?:an?|the|one)\b|(?<![总都还但只也可不就若要])是|指|[:：](?=\s?\S))(?!\s?(?:否|由于|因为))|\brefers? to\b|\bmeans?\b)"
     r"|\b(?:is|are) (?!often|not|also|considered)|\b(?:contains?|represents?|provides?|describes?|lets?|allows?)\b|用于|用来|包含|代表|会运行|检查"
 )
-_IT_IS = re.compile(r"^(?:这是|它是|it is (?:an?|the) |this is (?:an?|the) )", re.IGNORECASE)
+_IT_IS = re.compile(
+    r"^(?:(?:这|这个(?:文件|命令|工具|软件包)|它)(?:事实上|实际上|其实|就)?是|it is (?:an?|the) |this is (?:an?|the) )",
+    re.IGNORECASE,
+)
 
 
 def subject_of(question: Question) -> str:

@@ -107,7 +107,7 @@ def find_unsaid(
         *_unknown_names(text, around, everything),
         *_missing_figures(question, around),
         *_other_nouns(question, said, near, around),
-        *_missing_object(question, everything),
+        *_missing_object(question, said, everything),
     ]
     if decisive:
         return Unsaid(tuple(dict.fromkeys(decisive)), NEVER)
@@ -157,13 +157,13 @@ _OBJECT = re.compile(f"(?:安装|卸载|升级|下载|购买|使用|注册|打�
 _HEAD = re.compile(r"^what (?:is|are|was|were) the (?P<en>[a-z]+) of\b", re.IGNORECASE)
 
 
-def _missing_object(question: Question, everything: str) -> list[str]:
-    """What is to be done something with, or asked of a thing, that nothing retrieved so much as names: `安装微信`, `the salary of`."""
+def _missing_object(question: Question, said: Collection[str], everything: str) -> list[str]:
+    """What is to be done something with, that nothing retrieved names (`安装微信`), or what is asked of it, that the evidence does not (`the salary of`)."""
     if question.kind is Kind.HOW and (match := _OBJECT.search(simplify(question.text))):
         return [match["zh"]] if match["zh"][:2] not in simplify(normalise(everything)) else []
     if match := _HEAD.search(question.text):
         term = stems(match["en"])[0]
-        return [match["en"]] if term not in _EMPTY and not is_said(term, frozenset(stems(everything))) else []
+        return [match["en"]] if term not in _EMPTY and not is_said(term, said) else []
     return []
 
 

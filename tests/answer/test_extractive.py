@@ -121,6 +121,7 @@ GENERATORS = retrieved(
     "Generators in Python save memory.\n\nGenerators are a special class of functions.\n\n```\n# a generator\nyield i\n```",
     8,
 )
+CHANGELOG = retrieved("## changelog\n\n`debian/changelog` 总是会被安装。这个文件事实上是一份历史记录。", 16)
 RULES = retrieved(
     "修改时要更新 `debian/rules` 文件。`rules` 文件是一个 Makefile。比如说，\n\n```\ndebian/rules\n```", 9
 )
@@ -132,6 +133,7 @@ RULES = retrieved(
         ("什么是 sources.list？", SOURCES_LIST, "代表一个软件包源"),
         ("What is a generator in Python?", GENERATORS, "Generators are a special class of functions."),
         ("debian/rules 文件是什么？", RULES, "`rules` 文件是一个 Makefile。"),
+        ("debian/changelog 文件是什么？", CHANGELOG, "这个文件事实上是一份历史记录。"),
     ],
 )
 def test_a_definition_is_the_sentence_that_says_what_it_is(question, block, expected):
