@@ -21,7 +21,7 @@ ATOM = b"""<feed xmlns="http://www.w3.org/2005/Atom"><link href="/"/><entry><lin
     ("data", "wanted"),
     [
         (SITEMAP, ("https://example.com/a?x=1&y=2", "https://example.com/b")),
-        (gzip.compress(SITEMAP), ("https://example.com/a?x=1&y=2", "https://example.com/b")),
+        (gzip.compress(SITEMAP, mtime=0), ("https://example.com/a?x=1&y=2", "https://example.com/b")),
         (INDEX, ("https://example.com/s1.xml.gz",)),
         (RSS, ("https://example.com/post",)),
         (ATOM, ("https://example.com/post",)),

@@ -113,7 +113,7 @@ def test_content_encoding_is_undone(site: Site, fetcher: Fetcher, coding: str, e
     ("coding", "body"),
     [
         ("gzip", b"plain text"),
-        ("gzip", gzip.compress(b"cut short" * 99)[:-12]),
+        ("gzip", gzip.compress(b"cut short" * 99, mtime=0)[:-12]),
         ("deflate", b"\x78\x9cnonsense"),
         ("zstd", b"nonsense"),
         ("br", b"\x0b\x00\x80x\x03"),
