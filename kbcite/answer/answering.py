@@ -112,7 +112,7 @@ def answer(
     question_class = options.question_class or classify_question(question)
     window_s = dict(options.windows)[question_class]
     best = max((block.scores.relevance for block in retrieved), default=None)
-    above = sum(block.dropped != "below_threshold" for block in retrieved)
+    above = sum(block.scores.relevance >= options.threshold for block in retrieved)
     retrieval = Retrieval(len(retrieved), above, len(used), options.threshold, best)
     frame = _Frame(answer_id, trace_id, now, read, retrieval, question_class, window_s)
     if not retrieved:

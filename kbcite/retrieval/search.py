@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Protocol
 
-from kbcite.records import Block, Place, Retrieval, RetrievedBlock
+from kbcite.records import Block, Place, RetrievedBlock
 from kbcite.retrieval.encoder import Encoder
 from kbcite.retrieval.ranking import Candidate, RankingOptions, fuse, rank
 from kbcite.retrieval.vectors import Vectors
@@ -44,12 +44,6 @@ class Found:
     @property
     def used(self) -> tuple[RetrievedBlock, ...]:
         return tuple(block for block in self.blocks if block.dropped is None)
-
-    @property
-    def record(self) -> Retrieval:
-        over = [block for block in self.blocks if block.scores.relevance >= self.threshold]
-        best = max((block.scores.relevance for block in self.blocks), default=None)
-        return Retrieval(len(self.blocks), len(over), len(self.used), self.threshold, best)
 
 
 def retrieve(

@@ -164,3 +164,11 @@ def test_a_record_holds_to_the_schema_and_reads_back_as_it_was(result):
 def test_a_record_of_another_schema_is_refused_with_a_reason():
     with pytest.raises(UsageError, match=r"not 'kbcite\.answer/1'"):
         from_record({"schema": "other"})
+
+
+def test_only_blocks_whose_relevance_reaches_the_threshold_count_as_above_it():
+    blocks = [retrieved("The pool opens at seven.", n, dropped="figure_mismatch") for n in (0, 12)]
+    result = answer(
+        "When did the pool open in 2019?", blocks, AnswerOptions(threshold=0.45), now=NOW, answer_id="a", trace_id="t"
+    )
+    assert (result.retrieval.above_threshold, result.retrieval.used) == (1, 0)

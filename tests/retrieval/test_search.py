@@ -83,8 +83,7 @@ def test_what_no_block_answers_is_below_the_threshold(ask, question: str) -> Non
     found = ask(question)
     assert found.used == ()
     assert {block.dropped for block in found.blocks} == {"below_threshold"}
-    assert found.record.best_score is not None
-    assert found.record.best_score < 0.45
+    assert max(block.scores.relevance for block in found.blocks) < 0.45
 
 
 def test_only_allowed_blocks_are_looked_at(ask) -> None:
@@ -96,15 +95,13 @@ def test_only_allowed_blocks_are_looked_at(ask) -> None:
 
 def test_nothing_allowed_finds_nothing(ask) -> None:
     found = ask("退款要多久才能到账？", allowed=frozenset())
-    assert (found.blocks, found.record.candidates, found.record.best_score) == ((), 0, None)
+    assert found.blocks == ()
 
 
-def test_every_candidate_has_a_cosine_and_the_counts_add_up(ask) -> None:
+def test_every_candidate_is_reported_with_its_cosine(ask) -> None:
     found = ask("What did the central bank do?", top_k=1)
-    record = found.record
-    assert record.candidates == len(found.blocks) == len(TEXTS)
-    assert record.used == len(found.used) == 1
-    assert record.above_threshold >= 2
+    assert len(found.blocks) == len(TEXTS)
+    assert len(found.used) == 1
     assert all(-1 <= block.scores.dense <= 1 for block in found.blocks)
     assert [block.scores.fused for block in found.blocks] == sorted(
         (b.scores.fused for b in found.blocks), reverse=True
