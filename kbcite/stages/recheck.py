@@ -29,10 +29,10 @@ from kbcite.web.liveness import (
     is_missing,
     is_sent_home,
     moved_to,
-    next_visit,
     trouble_detail,
     wants_full_fetch,
 )
+from kbcite.web.schedule import next_visit
 from kbcite.web.scope import Scope
 from kbcite.web.visitor import HOST_CLOSED, INTERRUPTED, NOT_FETCHED, Done, Fetch, Job, Visitor, VisitPool
 
