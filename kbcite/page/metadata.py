@@ -42,7 +42,12 @@ _HANGUL = re.compile("[\uac00-\ud7a3]")
 _LETTER = re.compile(r"[^\W\d_]")
 _IDEOGRAPHS = re.compile(f"[{CJK}]")
 _LANGUAGE_SAMPLE, _LONGEST_SAMPLE_PIECE, _MOST_SAMPLED = 1000, 200, 200
+_SCRIPT = "script of the text"
 _COUNTRY_SUFFIXES = frozenset(("com", "net", "org", "gov", "edu", "co", "ac", "or", "ne", "go"))
+
+
+Placed = tuple[str, str]
+"""What a page says, and the place that says it: `meta:author`, `json-ld`, `h1` ..."""
 
 
 def read_metadata(root: etree._Element, url: str, fetched_at: str | None = None) -> Metadata:
@@ -51,8 +56,16 @@ def read_metadata(root: etree._Element, url: str, fetched_at: str | None = None)
     url: where the page was found; relative links are resolved against it. fetched_at: when; a later date is not
     believed. Without it any date is.
     """
+    return read_with_places(root, url, fetched_at)[0]
+
+
+def read_with_places(
+    root: etree._Element, url: str, fetched_at: str | None = None
+) -> tuple[Metadata, tuple[Placed, ...]]:
+    """`read_metadata`, and for each of its fields that was found the place it was read from, as (field, place)."""
     head = read_head(root)
-    site_name, canonical_url = _site_name(head), _canonical_url(head, url)
+    site_name, site_place = _site_name(head) or (None, "")
+    canonical_url, canonical_place = _canonical_url(head, url) or (None, "")
     # A page found under another address, `?p=12`, still names the one with its day.
     addresses = [parts for address in (url, canonical_url or "") if (parts := split(address))]
     host_name = _host_name(addresses[0].host) if addresses else ""
@@ -66,31 +79,60 @@ def read_metadata(root: etree._Element, url: str, fetched_at: str | None = None)
     heading = _page_heading(headings, title)
     paths = " ".join(parts.path for parts in addresses)
     publication = read_publication(root, head, paths, fetched_at, heading)
-    return Metadata(
+    author, author_place = _author(head, heading) or (None, "")
+    language, language_place = _language(root, head, title) or (None, "")
+    metadata = Metadata(
         raw_title=head.title or og_title,
         title=title,
         published_at=publication.published_at,
         published_from=publication.published_from,
         modified_at=publication.modified_at,
-        author=_author(head, heading),
+        author=author,
         site_name=site_name,
-        language=_language(root, head, title),
+        language=language,
         canonical_url=canonical_url,
     )
+    places = (
+        ("title", _title_place(title, head, headings, headlines)),
+        ("published_at", publication.published_from or ""),
+        ("modified_at", publication.modified_from or ""),
+        ("author", author_place),
+        ("site_name", site_place),
+        ("language", language_place),
+        ("canonical_url", canonical_place),
+    )
+    return metadata, tuple((field, place) for field, place in places if place)
+
+
+def _title_place(
+    title: str, head: Head, headings: Sequence[tuple[etree._Element, str]], headlines: Sequence[str]
+) -> str:
+    """Where the title stands: in the `title` element, in another place, or in both: `title and h1`."""
+    wanted = fold(title)
+    if not wanted:
+        return ""
+    places = ["title"] if wanted in fold(head.title) else []
+    others = [(str(element.tag), text) for element, text in headings]
+    others += [("json-ld", text) for text in headlines]
+    others += [(f"meta:{name}", head.meta(name)) for name in ("og:title", "twitter:title")]
+    places += islice((place for place, text in others if fold(text) == wanted), 1)
+    return " and ".join(places)
 
 
 # ---------------------------------------------------------------- site and address
 
 
-def _site_name(head: Head) -> str | None:
-    if name := head.meta("og:site_name", "application-name", "al:android:app_name"):
-        return name
+def _site_name(head: Head) -> Placed | None:
+    for meta in ("og:site_name", "application-name", "al:android:app_name"):
+        if name := head.meta(meta):
+            return name, f"meta:{meta}"
     for item in head.items:
         if "WebSite" in types_of(item) and isinstance(item.get("name"), str):
-            return str(item["name"]).strip() or None
+            name = item["name"].strip()
+            return (name, "json-ld") if name else None
     for item in head.items:
         if names := list(_names(item.get("publisher"))):
-            return names[0]
+            return names[0], "json-ld"
     return None
 
 
@@ -131,25 +173,26 @@ def _is_logo(heading: etree._Element) -> bool:
     return any(_HOME.fullmatch((link.get("href") or "-").strip()) for link in links)
 
 
-def _canonical_url(head: Head, url: str) -> str | None:
-    for href in (head.links.get("canonical"), head.meta("og:url")):
+def _canonical_url(head: Head, url: str) -> Placed | None:
+    for href, place in ((head.links.get("canonical"), "link:canonical"), (head.meta("og:url"), "meta:og:url")):
         if href and (absolute := resolve(url, href)):
-            return absolute
+            return absolute, place
     return None
 
 
 # ---------------------------------------------------------------- author
 
 
-def _author(head: Head, heading: etree._Element | None) -> str | None:
-    stated = (
-        (name for item in head.items if is_article(item) for name in _names(item.get("author"))),
-        *(head.metas.get(name, ()) for name in _AUTHOR_METAS),
+def _author(head: Head, heading: etree._Element | None) -> Placed | None:
+    stated: tuple[tuple[str, Iterable[str]], ...] = (
+        ("json-ld", (name for item in head.items if is_article(item) for name in _names(item.get("author")))),
+        *((f"meta:{name}", head.metas.get(name, ())) for name in _AUTHOR_METAS),
     )
-    for candidates in stated:
+    for place, candidates in stated:
         if names := _distinct(candidates):
-            return ", ".join(names)
-    return _author_near(heading) if heading is not None else None
+            return ", ".join(names), place
+    near = _author_near(heading) if heading is not None else None
+    return (near, "text") if near else None
 
 
 def _author_near(heading: etree._Element) -> str | None:
@@ -196,25 +239,26 @@ def _names(value: Any, depth: int = 0) -> Iterator[str]:
 # ---------------------------------------------------------------- language
 
 
-def _language(root: etree._Element, head: Head, title: str) -> str | None:
+def _language(root: etree._Element, head: Head, title: str) -> Placed | None:
     """The language that the page declares, where its text does not say otherwise.
 
     Templates declare `en` on Chinese pages and the other way round; the script of the text is a fact.
     """
     declared = re.split(r"[-_,]", (head.language or head.meta("content-language", "og:locale")).strip().lower())[0]
+    by_declaration = declared, "html lang" if head.language else "meta"
     sample = _sample(root, title)
     if not sample.strip():
-        return declared or None
+        return by_declaration if declared else None
     letters = len(_LETTER.findall(sample))
     if len(_HANGUL.findall(sample)) > 0.2 * letters:
-        return "ko"
+        return "ko", _SCRIPT
     ideographs = len(_IDEOGRAPHS.findall(sample))
     if len(_KANA.findall(sample)) > 0.15 * ideographs and ideographs > 0.2 * letters:
-        return "ja"
+        return "ja", _SCRIPT
     by_script = language_of(sample)
     if by_script == "zh" or not declared or declared in ("zh", "ja", "ko"):
-        return by_script
-    return declared
+        return by_script, _SCRIPT
+    return by_declaration
 
 
 def _sample(root: etree._Element, title: str) -> str:

@@ -85,6 +85,7 @@ class Publication:
     published_at: str | None = None
     published_from: str | None = None
     modified_at: str | None = None
+    modified_from: str | None = None
 
 
 def read_publication(
@@ -111,37 +112,40 @@ def read_publication(
         ]
 
     changed = first_usable(_modified_places(head))
-    modified = changed[1] if changed else None
+    modified = changed[::-1] if changed else (None, None)
     day_of_url = date_in_url(path)
     if day_of_url and day_of_url > latest:
         day_of_url = None
     if stated := first_usable(_published_places(head)):
         place, value = stated
         if day_of_url and _are_next_days(value, day_of_url):
-            return Publication(day_of_url, "url", modified)
+            return Publication(day_of_url, "url", *modified)
         if _may_be_another_day(value):
             for found in seen():
                 if found.score > _LOCAL_SCORE and _is_local_time_of(value, found.value):
-                    return Publication(found.value, found.place, modified)
-        return Publication(value, place, modified)
+                    return Publication(found.value, found.place, *modified)
+        return Publication(value, place, *modified)
     if day_of_url:
-        return Publication(day_of_url, "url", modified)
-    return _by_sight(seen(), first_usable(_weak_places(head)), modified)
+        return Publication(day_of_url, "url", *modified)
+    return _by_sight(seen(), first_usable(_weak_places(head)), *modified)
 
 
-def _by_sight(seen: list[VisibleDate], weak: tuple[str, str] | None, modified: str | None) -> Publication:
+def _by_sight(
+    seen: list[VisibleDate], weak: tuple[str, str] | None, modified: str | None, modified_from: str | None
+) -> Publication:
     """The best visible date, or else the best of what says little."""
     updated = _best(found for found in seen if found.is_modified)
     published = _best(found for found in seen if not found.is_modified)
     least = _LEAST_SCORE if modified is None else _LEAST_SCORE_OF_MODIFIED
-    modified = modified or (updated.value if updated else None)
+    if modified is None and updated:
+        modified, modified_from = updated.value, updated.place
     if weak and weak[0] == "json-ld":
         least = max(least, _LEAST_SCORE_BESIDE_JSON_LD)
     if published and published.score >= least:
-        return Publication(published.value, published.place, modified)
+        return Publication(published.value, published.place, modified, modified_from)
     if weak:
-        return Publication(weak[1], weak[0], modified)
-    return Publication(modified, "modified" if modified else None, modified)
+        return Publication(weak[1], weak[0], modified, modified_from)
+    return Publication(modified, "modified" if modified else None, modified, modified_from)
 
 
 def _best(dates: Iterator[VisibleDate]) -> VisibleDate | None:

@@ -1,6 +1,6 @@
 import pytest
 
-from kbcite.page.metadata import read_metadata
+from kbcite.page.metadata import read_metadata, read_with_places
 from kbcite.page.tree import parse_html
 from kbcite.records import Metadata
 
@@ -224,3 +224,18 @@ def test_a_record_of_the_page_says_more_than_a_date_in_its_text() -> None:
 def test_a_labelled_row_of_facts_is_not_the_day_of_publication() -> None:
     facts = "<table><tr><th>开通日</th><td>2011年11月26日</td></tr><tr><th>长度</th><td>1,248米</td></tr></table>"
     assert metadata(body=f"{H1}{5 * BODY}<div><div>{facts}</div></div>").published_at is None
+
+
+def test_each_field_names_the_place_it_was_read_from() -> None:
+    page = """<html lang=en><head><title>Bridge closed - Town News</title><meta property=og:site_name content="Town News">
+    <meta name=author content="Jonas Field"><meta name=lastmod content=2026-03-09><link rel=canonical href=/bridge></head>
+    <body><h1>Bridge closed</h1><p>Published 8 March 2026</p><p>The old bridge was closed for repairs.</p></body></html>"""
+    assert dict(read_with_places(parse_html(page), URL)[1]) == {
+        "title": "title and h1",
+        "published_at": "text",
+        "modified_at": "meta:lastmod",
+        "author": "meta:author",
+        "site_name": "meta:og:site_name",
+        "language": "html lang",
+        "canonical_url": "link:canonical",
+    }
