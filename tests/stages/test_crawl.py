@@ -16,7 +16,8 @@ import pytest
 from kbcite.errors import NotFound, UsageError
 from kbcite.records import FetchFailure, PageState, Skipped
 from kbcite.settings import CrawlSettings, SourceSettings
-from kbcite.stages.crawl import Crawled, CrawlEvent, crawl_site
+from kbcite.stages.crawl import crawl_site
+from kbcite.stages.crawl_results import Crawled, CrawlEvent
 from kbcite.store.archive import Archive, digest_of
 from kbcite.store.database import Database
 from kbcite.store.frontier import UrlState

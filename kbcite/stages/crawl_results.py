@@ -1,0 +1,234 @@
+"""What came of each request of a crawl: pages kept with their other addresses, lists followed, trouble noted.
+
+Everything here runs inside the transaction of the batch, after the bytes are in the archive.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kbcite.clock import Clock
+from kbcite.page.encoding import decode
+from kbcite.page.feeds import LIST_TYPES, read_list
+from kbcite.page.interstitial import recognise
+from kbcite.page.links import read_links
+from kbcite.records import Evidence, FetchedPage, FetchFailure, PageState, Skipped
+from kbcite.settings import RecheckSettings
+from kbcite.stages.crawl_queue import CrawlQueue
+from kbcite.store.archive import Archive
+from kbcite.store.frontier import FrontierRow
+from kbcite.store.pages import PageRow, Pages
+from kbcite.urls import host_of, url_key
+from kbcite.web.frontier import is_trouble
+from kbcite.web.link_filter import LinkFilter
+from kbcite.web.liveness import (
+    after_failure,
+    after_missing,
+    is_missing,
+    is_sent_home,
+    moved_to,
+    next_visit,
+    trouble_detail,
+)
+from kbcite.web.robots import header_tags
+from kbcite.web.scope import Scope
+from kbcite.web.visitor import HOST_CLOSED, INTERRUPTED, NOT_FETCHED, Done
+
+
+@dataclass(frozen=True, slots=True)
+class Crawled:
+    """A page that was fetched and stored."""
+
+    url: str
+    """The page's address, after redirects."""
+    requested_url: str
+    outcome: str
+    """`new`, `changed` or `unchanged`."""
+    status: int
+    digest: str
+    encoded_length: int
+    depth: int
+    source: str
+
+
+CrawlEvent = Crawled | Skipped | FetchFailure
+
+
+class CrawlResults:
+    """Settles the results of one run."""
+
+    def __init__(
+        self,
+        pages: Pages,
+        archive: Archive,
+        queue: CrawlQueue,
+        scope: Scope,
+        link_filter: LinkFilter,
+        recheck: RecheckSettings,
+        clock: Clock,
+    ) -> None:
+        self._pages = pages
+        self._archive = archive
+        self._queue = queue
+        self._scope = scope
+        self._filter = link_filter
+        self._recheck = recheck
+        self._clock = clock
+
+    def settle(self, done: Done[FrontierRow], digest: str | None) -> CrawlEvent | None:
+        """Record one result; None for one that goes back into the queue."""
+        row, result = done.job.payload, done.result
+        if isinstance(result, FetchFailure) and result.reason in (INTERRUPTED, HOST_CLOSED):
+            self._queue.defer(row, result.reason, result.detail)
+            return None
+        if isinstance(result, FetchFailure) and result.reason in NOT_FETCHED:
+            return self._queue.skip(row, result.reason, result.detail)
+        if isinstance(result, FetchedPage):
+            if is_full(result) and is_list(result):
+                return self._settle_list(row, result)
+            if digest is not None:
+                return self._settle_page(row, result, digest)
+            if result.status == 304 and (page := self._pages.get(row.url, row.url_key)) is not None:
+                return self._settle_unmodified(row, result, page)
+        return self._settle_trouble(row, result, done.job.tries)
+
+    def _settle_page(self, row: FrontierRow, result: FetchedPage, digest: str) -> CrawlEvent:
+        source = self._queue.sources[row.source]
+        decoded = decode(result.body, result.header("content-type"))
+        links = read_links(decoded.text, result.final_url, decoded.encoding)
+        interstitial = recognise(decoded.text, links.refresh)
+        if interstitial is not None:
+            if interstitial.target is not None:
+                self._queue.add_links(row, (interstitial.target,), row.depth)
+            return self._queue.skip(row, interstitial.kind, interstitial.detail)
+        self._filter.see_page(result.final_url, decoded.text)
+        tags = header_tags(result)
+        if source.obey_robots and row.depth > 0 and (links.is_noindex or "noindex" in tags):
+            return self._queue.skip(row, "noindex", "the page asks not to be kept; obey_robots = false overrules it")
+        if not (source.obey_robots and (links.is_nofollow or "nofollow" in tags)):
+            self._queue.add_links(row, links.links, row.depth + 1)
+        return self._keep(row, result, digest, links.canonical)
+
+    def _settle_list(self, row: FrontierRow, result: FetchedPage) -> Skipped:
+        """Queue what a sitemap or a feed lists."""
+        links = read_list(result.body, result.final_url)
+        if links is None:
+            return self._queue.skip(row, "content_type", f"{result.header('content-type')}, neither sitemap nor feed")
+        self._queue.add_links(row, links, row.depth + 1)
+        return self._queue.skip(row, "list", f"a sitemap or feed of {len(links)} links, followed")
+
+    def _keep(self, row: FrontierRow, result: FetchedPage, digest: str, canonical: str | None) -> Crawled:
+        """Record a page under its final URL, with its other addresses."""
+        source = self._scope.source_of(result.final_url) or self._queue.sources[row.source]
+        key = url_key(result.final_url)
+        known = self._pages.of_answer(result.final_url, key, digest)
+        url = known.url if known is not None else result.final_url
+        is_same = known is not None and known.digest == digest
+        is_changed = known is not None and known.digest is not None and not is_same
+        self._pages.save_fetch(
+            url,
+            result,
+            digest,
+            source=source.url,
+            source_type=source.type,
+            labels=source.labels,
+            due_at=self._next_visit(result.fetched_at, known, is_changed),
+            state=known.state
+            if known is not None and is_same and known.state is PageState.CHANGED
+            else PageState.ALIVE,
+        )
+        self._pages.add_alias(key, url)
+        if row.url_key != key and not is_sent_home(result):
+            self._pages.add_alias(row.url_key, url)
+        if canonical is not None and self._is_alias(canonical, result.final_url):
+            self._pages.add_alias(url_key(canonical), url)
+        self._note_move(row, result)
+        self._queue.finish(row, result.final_url, key, source)
+        outcome = "changed" if is_changed else "unchanged" if is_same else "new"
+        return Crawled(url, row.url, outcome, result.status, digest, result.encoded_length, row.depth, source.url)
+
+    def _is_alias(self, canonical: str, url: str) -> bool:
+        """Whether a canonical link is to be believed: same host, in scope, and not a page already."""
+        return (
+            host_of(canonical) == host_of(url)
+            and self._scope.source_of(canonical) is not None
+            and self._pages.get(canonical, url_key(canonical)) is None
+        )
+
+    def _note_move(self, row: FrontierRow, result: FetchedPage) -> None:
+        """Where the address asked for was a page until now, and is a redirect."""
+        page = self._pages.get(row.url, row.url_key)
+        if page is None or page.url != row.url or page.url == result.final_url or not result.redirects:
+            return
+        before = page.evidence
+        target = None if is_sent_home(result) else moved_to(result, before, self._recheck)
+        if is_sent_home(result):
+            after = after_missing(before, result.fetched_at, self._recheck)
+        else:
+            after = Evidence(PageState.MOVED) if target else after_failure(before)
+        self._save_trouble(page, result, after, f"redirects to {result.final_url}", target)
+
+    def _settle_unmodified(self, row: FrontierRow, result: FetchedPage, page: PageRow) -> Crawled:
+        """Record that the stored bytes still hold; their links are read again where this pass may not know them."""
+        source = self._queue.sources[row.source]
+        self._pages.save_unchanged(page.id, result.fetched_at, self._next_visit(result.fetched_at, page, False))
+        digest = page.digest or ""
+        snapshot = self._pages.snapshot_by_digest(digest)
+        if row.depth < source.depth and snapshot is not None:
+            decoded = decode(self._archive.get(digest), snapshot.content_type)
+            links = read_links(decoded.text, page.url, decoded.encoding)
+            if not (source.obey_robots and links.is_nofollow):
+                self._queue.add_links(row, links.links, row.depth + 1)
+        self._queue.finish(row, page.url, url_key(page.url), source)
+        return Crawled(page.url, row.url, "unchanged", 304, digest, 0, row.depth, source.url)
+
+    def _settle_trouble(
+        self, row: FrontierRow, result: FetchedPage | FetchFailure, tries: int
+    ) -> FetchFailure | Skipped:
+        if isinstance(result, FetchedPage) and 200 <= result.status < 300:
+            return self._queue.skip(row, "empty", f"status {result.status} with an empty body")
+        if isinstance(result, FetchedPage):
+            failure = FetchFailure(
+                row.url, f"http_{result.status}", f"status {result.status}", is_trouble(result), result.final_url
+            )
+        else:
+            failure = result
+        self._queue.fail(row, failure.reason, failure.detail, tries)
+        page = self._pages.get(row.url, row.url_key)
+        if page is not None and page.url == row.url:
+            before = page.evidence
+            now = self._clock()
+            after = after_missing(before, now, self._recheck) if is_missing(result) else after_failure(before)
+            self._save_trouble(page, result, after, trouble_detail(result))
+        return failure
+
+    def _save_trouble(
+        self,
+        page: PageRow,
+        result: FetchedPage | FetchFailure,
+        after: Evidence,
+        detail: str,
+        target: str | None = None,
+    ) -> None:
+        now = self._clock()
+        self._pages.save_trouble(
+            page.id,
+            now,
+            evidence=after,
+            due_at=next_visit(now, after, (), self._recheck),
+            status=result.status if isinstance(result, FetchedPage) else None,
+            detail=detail,
+            moved_to=target,
+        )
+
+    def _next_visit(self, at: str, page: PageRow | None, is_changed: bool) -> str:
+        history = self._pages.history(page.id) if page is not None else []
+        return next_visit(at, Evidence(PageState.ALIVE), [*history, (at, is_changed)], self._recheck)
+
+
+def is_list(page: FetchedPage) -> bool:
+    return (page.header("content-type") or "").partition(";")[0].strip().lower() in LIST_TYPES
+
+
+def is_full(page: FetchedPage) -> bool:
+    return 200 <= page.status < 300 and bool(page.body)
