@@ -11,6 +11,8 @@ from kbcite.answer.answering import AnswerOptions, answer
 from kbcite.answer.extractive import Nearness
 from kbcite.answer.llm import Complete
 from kbcite.answer.record import to_record
+from kbcite.answer.trace import Trace, trace_of
+from kbcite.answer.trace import to_record as trace_to_record
 from kbcite.clock import Clock
 from kbcite.page.byte_span import byte_span
 from kbcite.records import Answer, RetrievedBlock, SnapshotReference, Source
@@ -26,6 +28,7 @@ class Answered:
     answer: Answer
     cited: tuple[tuple[int, str, int, str], ...]
     """(n, block ID, document, digest) of each source: what the store needs to open it again."""
+    trace: Trace | None = None
 
 
 def answer_question(
@@ -61,12 +64,13 @@ def answer_question(
     timing = (("retrieve", _ms(began, found)), ("answer", _ms(found, done)), ("total", _ms(began, done)))
     outcome = replace(outcome, sources=sources, timing_ms=timing)
     cited = [(source.n, source.block_id, document_of[source.n], source.snapshot.digest) for source in sources]
-    return Answered(outcome, tuple(cited))
+    return Answered(outcome, tuple(cited), trace_of(question, retrieved, sources))
 
 
 def save_answer(database: Database, answered: Answered) -> None:
-    """Keep an answer for `show` and later audits."""
-    database.answers.save(to_record(answered.answer), answered.cited)
+    """Keep an answer and its trace for `show`, `trace` and later audits."""
+    trace = trace_to_record(answered.trace) if answered.trace else None
+    database.answers.save(to_record(answered.answer), answered.cited, trace)
 
 
 def _document_of(source: Source, retrieved: Sequence[RetrievedBlock]) -> int:

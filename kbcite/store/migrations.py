@@ -231,6 +231,14 @@ MIGRATIONS: tuple[tuple[int, str], ...] = (
             BEGIN UPDATE meta SET value = value + 1 WHERE key = 'generation'; END;
         """,
     ),
+    (
+        6,
+        """
+        -- The whole way of an answer (`kbcite.trace/1`), deflated JSON.
+        ALTER TABLE answers ADD COLUMN trace BLOB;
+        CREATE INDEX answers_trace ON answers(trace_id);
+        """,
+    ),
 )
 
 
