@@ -32,8 +32,14 @@ COMMANDS = {
     "ask": "Ask a question: a cited answer or a refusal.",
     "search": "Find blocks, without an answer.",
     "recheck": "Visit the pages that are due again.",
-    "show": "Show a block, a page or a cited source.",
+    "show": "Show a block, a page, an answer or a cited source.",
+    "verify": "Check answers and texts against the archive.",
+    "audit": "Find saved answers whose passages changed.",
+    "log": "List past answers.",
+    "trace": "Show the whole way of one answer.",
+    "export": "Write answers out for other programs.",
     "status": "Show what the store holds.",
+    "doctor": "Look for damage in the store, and repair it.",
     "regress": "Clean the golden pages and show what was lost.",
 }
 """Name and help of each command; `cli/NAME.py` registers it."""

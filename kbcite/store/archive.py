@@ -8,6 +8,7 @@ serves as the compression dictionary of those that follow: on 74 pages of one ne
 from __future__ import annotations
 
 import hashlib
+import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -49,6 +50,10 @@ class Archive:
             self._sql.close()
             raise
         self._codecs: dict[str | None, tuple[Any, Any]] = {}
+
+    @property
+    def connection(self) -> sqlite3.Connection:
+        return self._sql
 
     def close(self) -> None:
         self._sql.close()
@@ -124,6 +129,10 @@ class Archive:
 
     def has(self, digest: str) -> bool:
         return self._sql.execute("SELECT 1 FROM blobs WHERE digest = ?", (digest,)).fetchone() is not None
+
+    def digests(self) -> Iterator[tuple[str, str | None]]:
+        """Every body's digest, with that of the body it was compressed against."""
+        yield from self._sql.execute("SELECT digest, dictionary FROM blobs")
 
     def sizes(self) -> tuple[int, int, int]:
         """(number of blobs, bytes as fetched, bytes as kept)."""

@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+from contextlib import nullcontext
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from kbcite.cli.context import context_of
+from kbcite.cli.progress import progress
+from kbcite.errors import Finding, NotFound
+from kbcite.render import one_line, summary
+
+if TYPE_CHECKING:
+    from kbcite.store.doctor import Symptom
+
+
+def register(app: typer.Typer) -> None:
+    app.command()(doctor)
+
+
+def doctor(
+    ctx: typer.Context,
+    read_data: Annotated[
+        bool, typer.Option("--read-data", help="Also read every archived body and block and compare their digests.")
+    ] = False,
+    repair: Annotated[
+        bool,
+        typer.Option("--repair", help="Put right what can be made again from what is kept, and say what was done."),
+    ] = False,
+    wait: Annotated[float, typer.Option(min=0.0, help="With --repair: seconds to wait for another writer.")] = 0.0,
+) -> None:
+    """Look for damage in the store. Exit code 1 where something is wrong; work that only waits is told, and is not wrong."""
+    from kbcite.stages.doctor import examine_store, treat_store
+    from kbcite.store.lock import writer_lock
+
+    context = context_of(ctx)
+    if not context.store.is_dir():
+        raise NotFound(f'no store at {context.store}; run "kbcite --store {context.store} init" first')
+    done: list[str] = []
+    with (
+        writer_lock(context.store, "doctor --repair", context.clock(), wait) if repair else nullcontext(),
+        progress(context, "doctor") as advance,
+    ):
+        examination = examine_store(context.store, read_data=read_data, advance=advance)
+        if repair:
+            done = list(treat_store(context.store, examination.symptoms, context.clock))
+            if done:
+                examination = examine_store(context.store, read_data=read_data, advance=advance)
+    record: dict[str, Any] = {
+        "store": str(context.store),
+        "ok": not examination.damage,
+        "damage": [asdict(symptom) for symptom in examination.damage],
+        "waiting": [asdict(symptom) for symptom in examination.symptoms if not symptom.is_damage],
+        "repaired": done,
+        "counts": dict(examination.counts),
+        "read_data": read_data,
+    }
+    lines = [f"repaired  {one_line(step, 200)}" for step in done]
+    lines += [_line("wrong", symptom) for symptom in examination.damage]
+    lines += [_line("waiting", symptom) for symptom in examination.symptoms if not symptom.is_damage]
+    lines += [f"holds     {summary(record['counts'])}"] if examination.counts else []
+    if record["ok"]:
+        lines.append("nothing is wrong" + ("" if read_data else "; --read-data reads every archived body too"))
+    context.show("\n".join(lines), record)
+    if examination.damage:
+        kinds = len(examination.damage)
+        raise Finding(
+            f"{kinds} kind{'s' * (kinds > 1)} of damage in {context.store}; {_next(examination.damage, repair)}"
+        )
+
+
+def _line(kind: str, symptom: Symptom) -> str:
+    number = f"{symptom.count} " if symptom.count > 1 or symptom.examples else ""
+    named = f" ({', '.join(one_line(example, 80) for example in symptom.examples)}{', …' * (symptom.count > len(symptom.examples))})"
+    return f"{kind:<9} {number}{one_line(symptom.what, 300)}{named * bool(symptom.examples)}; {symptom.remedy}"
+
+
+def _next(damage: tuple[Symptom, ...], repaired: bool) -> str:
+    if not repaired and any(symptom.is_repairable for symptom in damage):
+        return '"kbcite doctor --repair" puts right what it can'
+    return damage[0].remedy
