@@ -19,6 +19,14 @@ class SourceType(StrEnum):
     LIVE = "live"
 
 
+class RenderMode(StrEnum):
+    """Whether a source's pages go through a browser: those whose words are not in their HTML, none, or all."""
+
+    AUTO = "auto"
+    NEVER = "never"
+    ALWAYS = "always"
+
+
 class PageState(StrEnum):
     """What the last visits said about a page. UNREACHABLE never becomes DEAD by itself."""
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar, get_type_hints
 
 from kbcite.errors import UsageError
-from kbcite.records import SourceType
+from kbcite.records import RenderMode, SourceType
 
 T = TypeVar("T")
 
@@ -39,6 +39,9 @@ class SourceSettings:
     """Loopback, private and link-local addresses may be fetched."""
     obey_robots: bool = True
     labels: tuple[str, ...] = ()
+    render: RenderMode = RenderMode.AUTO
+    wait_selector: str = ""
+    """CSS selector of what a rendered page has to show before it is read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +60,8 @@ class CrawlSettings:
     max_bytes: int = 10_000_000
     max_redirects: int = 10
     retries: int = 2
+    browser: str = ""
+    """Chromium's program, by path or name; empty means the first that is found on PATH."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,8 +206,8 @@ def _checked(value: Any, wanted: Any) -> Any:
         if type(value) is not wanted:
             raise ValueError(f"{value!r} is not {_KINDS[wanted]}")
         return value
-    if wanted is SourceType:
-        return SourceType(value)
+    if wanted in _CHOICES:
+        return wanted(value)
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         raise ValueError(f"{value!r} is not a list of texts")
     return tuple(value)
@@ -214,10 +219,11 @@ def _from_text(text: str, wanted: Any) -> Any:
         if text.lower() not in _TRUE + _FALSE:
             raise ValueError(f"{text!r} is not true or false")
         return text.lower() in _TRUE
-    if wanted in (int, float, str, SourceType):
+    if wanted in (int, float, str, *_CHOICES):
         return wanted(text)
     return tuple(text.split(","))
 
 
+_CHOICES = (SourceType, RenderMode)
 _KINDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
 _TRUE, _FALSE = ("1", "true", "yes"), ("0", "false", "no")

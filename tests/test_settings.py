@@ -50,6 +50,7 @@ def test_the_environment_wins_over_the_file(tmp_path: Path) -> None:
         ('[[source]]\ntype = "web"\n', "url"),
         ('[[source]]\nurl = "x"\ntype = "intranet"\n', "intranet"),
         ('[[source]]\nurl = "x"\nallow_private = "maybe"\n', "maybe"),
+        ('[[source]]\nurl = "x"\nrender = "sometimes"\n', "sometimes"),
         ("ask = 3\n", "section"),
         ("source = [5]\n", "a table is needed"),
         ('[[source]]\nurl = "x"\ndepth = 2.7\n', "2.7 is not a whole number"),
