@@ -1,4 +1,7 @@
+import ada_url
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from kbcite.urls import folder_of, host_of, is_within, resolve, url_key, without_credentials
 
@@ -132,3 +135,40 @@ def test_the_border_of_a_source(url: str, prefix: str, inside: bool) -> None:
 def test_credentials_are_stripped() -> None:
     assert without_credentials("https://user:pa@example.com/a?b") == "https://example.com/a?b"
     assert without_credentials("mailto:a@b") is None
+
+
+PIECES = [
+    "/",
+    "//",
+    "?",
+    "#",
+    "&",
+    "=",
+    ".",
+    "..",
+    "%2e",
+    "%20",
+    ":",
+    "@",
+    "\\",
+    " ",
+    "a",
+    "b.html",
+    "B-1",
+    "_~",
+    "http:",
+    "例",
+    "https://example.com",
+]
+
+
+@given(
+    st.sampled_from([BASE, f"{BASE}?q=1", "https://example.com/", "http://127.0.0.1:8000/a/b", "http://u:p@h.org/x"]),
+    st.lists(st.sampled_from(PIECES), max_size=6).map("".join),
+)
+def test_the_short_way_for_plain_links_gives_what_the_parser_gives(base: str, href: str) -> None:
+    try:
+        parsed = ada_url.join_url(base, href).partition("#")[0]
+    except ValueError:
+        parsed = ""
+    assert resolve(base, href) == (without_credentials(parsed) if parsed.startswith("http") else None)
