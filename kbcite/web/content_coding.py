@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator
-from typing import IO, cast
 
 PIECE = 65_536
 MAX_LAYERS = 3
 ACCEPT_ENCODING = "gzip, deflate, zstd"
 # Labels that some servers send although nothing is encoded.
 _NOTHING = frozenset({"", "identity", "none", "utf-8"})
+_ZSTD_STEP = 256
+"""Bytes decoded at a time: a block of 4 bytes may stand for 128 KB, so that one step gives 8 MB at most."""
 _GZIP_START = b"\x1f\x8b"
 
 
@@ -92,27 +93,22 @@ def _unzstd(pieces: Iterator[bytes]) -> Iterator[bytes]:
     import zstandard
 
     # 8 MB is the window that RFC 9659 allows to a server.
-    decoder = zstandard.ZstdDecompressor(max_window_size=8 << 20)
-    reader = decoder.stream_reader(cast(IO[bytes], _Pull(pieces)), read_across_frames=True)
-    while True:
-        try:
-            output = reader.read(PIECE)
-        except zstandard.ZstdError as error:
-            raise CodingError(f"the body is not zstd: {error}") from error
-        if not output:
-            return
-        yield output
-
-
-class _Pull:
-    """An iterator of pieces as the readable file that zstandard wants."""
-
-    def __init__(self, pieces: Iterator[bytes]) -> None:
-        self._pieces = pieces
-        self._rest = b""
-
-    def read(self, size: int) -> bytes:
-        if not self._rest:
-            self._rest = next(self._pieces, b"")
-        output, self._rest = self._rest[:size], self._rest[size:]
-        return output
+    packed = zstandard.ZstdDecompressor(max_window_size=8 << 20)
+    decoder = packed.decompressobj()
+    has_begun = False
+    for piece in pieces:
+        for start in range(0, len(piece), _ZSTD_STEP):
+            pending = piece[start : start + _ZSTD_STEP]
+            while pending:
+                if decoder.eof:
+                    decoder = packed.decompressobj()
+                has_begun = True
+                try:
+                    output = decoder.decompress(pending)
+                except zstandard.ZstdError as error:
+                    raise CodingError(f"the body is not zstd: {error}") from error
+                for at in range(0, len(output), PIECE):
+                    yield output[at : at + PIECE]
+                pending = decoder.unused_data if decoder.eof else b""
+    if has_begun and not decoder.eof:
+        raise CodingError("the zstd body ends too early")

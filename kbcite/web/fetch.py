@@ -18,15 +18,19 @@ from kbcite.clock import Clock, system_clock
 from kbcite.errors import UsageError
 from kbcite.records import FetchedPage, FetchFailure
 from kbcite.settings import USER_AGENT, CrawlSettings
-from kbcite.urls import resolve, split, without_credentials
+from kbcite.urls import resolve, split
 from kbcite.web.content_coding import ACCEPT_ENCODING, PIECE, CodingError, undo
-from kbcite.web.guard import Hop, Lane, NameNotFound, PrivateAddress, guarded_session
+from kbcite.web.guard import Hop, Lane, NameNotFound, PrivateAddress, TooMuch, guarded_session
 
 if TYPE_CHECKING:
     import requests
 
 HTML_TYPES = ("text/html", "application/xhtml+xml")
+MAX_URL_CHARS = 8_192
+"""Servers take request lines up to about this length; links and redirects beyond it are traps or mistakes."""
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_FRAMING = 1_000_000
+"""Bytes of headers and chunk sizes that an answer may bring beside twice its body's limit."""
 _ACCEPT = "text/html,application/xhtml+xml;q=0.9,*/*;q=0.5"
 
 
@@ -101,13 +105,15 @@ class Fetcher:
             raise UsageError(f"{url} needs the network; run the command again without --offline")
         started = time.monotonic()
         deadline = started + self._settings.total_timeout_s
-        current = without_credentials(url)
+        current = resolve(url, url)
         redirects: list[tuple[int, str]] = []
         headers = self._headers(etag, last_modified)
         try:
             if current is None:
                 raise _Refused("scheme", "only http and https addresses are fetched")
             while True:
+                if len(current) > MAX_URL_CHARS:
+                    raise _Refused("url_too_long", f"{len(current)} characters")
                 asked = time.monotonic()
                 if refusal := is_allowed(current):
                     reason, _, detail = refusal.partition(": ")
@@ -127,7 +133,7 @@ class Fetcher:
                 current = target
                 headers = self._headers(None, None)
         except _Refused as refused:
-            hop_url = current if current is not None and current != url else ""
+            hop_url = current[:MAX_URL_CHARS] if current is not None and current != url else ""
             return FetchFailure(url, refused.reason, refused.detail, refused.retryable, hop_url)
         return FetchedPage(
             url=url,
@@ -158,7 +164,13 @@ class Fetcher:
         assert self._session is not None
         for is_last_try in (False, True):
             answer_by = min(deadline, time.monotonic() + self._settings.connect_timeout_s)
-            hop = Hop(answer_by, self._settings.connect_timeout_s, self._allow_private(url), closing=self._closing)
+            hop = Hop(
+                answer_by,
+                self._settings.connect_timeout_s,
+                self._allow_private(url),
+                2 * self._settings.max_bytes + _FRAMING,
+                closing=self._closing,
+            )
             self._lane.hop = hop
             try:
                 # Not session.prepare_request: it rewrites some escapes, and what was linked is what is asked for.
@@ -182,6 +194,8 @@ class Fetcher:
             except requests.exceptions.Timeout as error:
                 raise _Refused("timeout", f"no answer in {self._settings.connect_timeout_s:g} s", True) from error
             except requests.exceptions.ConnectionError as error:
+                if too_much := _too_much(error):
+                    raise _Refused("too_large", too_much) from error
                 # A server may close a kept connection at the moment it is used again; that says nothing about the page.
                 if hop.is_reused and not is_last_try:
                     continue
@@ -202,7 +216,12 @@ class Fetcher:
         content_type = response.headers.get("content-type", "").partition(";")[0].strip().lower()
         if types is not None and content_type and 200 <= response.status_code < 300 and content_type not in types:
             raise _Refused("content_type", content_type)
+        coding = response.headers.get("transfer-encoding", "").strip().lower()
+        if coding not in ("", "chunked", "identity"):
+            raise _Refused("protocol", f"Transfer-Encoding {coding[:100]!r} was not asked for")
         limit = self._settings.max_bytes if cut_at is None else cut_at
+        if cut_at is None and (response.raw.length_remaining or 0) > limit:
+            raise _Refused("too_large", f"{response.raw.length_remaining} bytes, {limit} are taken")
         body = bytearray()
         try:
             for piece in undo(_wire(response, limit), response.headers.get("content-encoding", "")):
@@ -210,9 +229,15 @@ class Fetcher:
                 self._lane.hop.left_s()
                 if len(body) > limit:
                     break
+        except TooMuch as error:
+            if cut_at is None:
+                raise _Refused("too_large", str(error)) from error
         except (urllib3.exceptions.TimeoutError, TimeoutError) as error:
             raise _Refused("timeout", f"not all there after {self._settings.total_timeout_s:g} s", True) from error
-        except (urllib3.exceptions.HTTPError, http.client.HTTPException, OSError) as error:
+        except (urllib3.exceptions.HTTPError, http.client.HTTPException, OSError, ValueError) as error:
+            # ValueError: of a chunk with a negative size.
+            if too_much := _too_much(error):
+                raise _Refused("too_large", too_much) from error
             raise _Refused("protocol", _innermost(error), True) from error
         except CodingError as error:
             raise _Refused("content_encoding", str(error)) from error
@@ -222,13 +247,13 @@ class Fetcher:
 
 
 def _wire(response: requests.Response, limit: int) -> Iterator[bytes]:
-    """The body as it comes, at most a little over the limit: an endless stream may decode to nothing."""
+    """The body as it comes. Raises TooMuch a little over the limit: an endless stream may decode to nothing."""
     length = 0
     for piece in response.raw.stream(PIECE, decode_content=False):
         yield piece
         length += len(piece)
         if length > limit:
-            return
+            raise TooMuch(f"more than {limit} bytes")
 
 
 def _redirect_target(response: requests.Response, url: str) -> str | None:
@@ -262,6 +287,11 @@ def _connection_fault(error: BaseException) -> tuple[str, str]:
     is_refused = any(isinstance(cause, ConnectionRefusedError) for cause in _causes(error))
     is_lost = any(isinstance(cause, http.client.HTTPException) for cause in _causes(error))
     return ("protocol" if is_lost and not is_refused else "connect", text)
+
+
+def _too_much(error: BaseException) -> str:
+    """Why an answer was broken off for its length; empty where it was not."""
+    return next((str(cause) for cause in _causes(error) if isinstance(cause, TooMuch)), "")
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:

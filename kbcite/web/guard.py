@@ -1,9 +1,10 @@
 """Sockets that keep a fetch inside its limits, whatever the server does.
 
-Two things must hold below HTTP, where no redirect, name server or slow peer gets round them:
+Three things must hold below HTTP, where no redirect, name server or slow peer gets round them:
 
 - **The peer's address** is checked before connecting, after connecting, and before each request on a connection that is used
   again. A name that answers with a public address first and a private one later is so refused at the moment it matters.
+- **What a request may bring is bounded**, headers, chunk sizes and trailers included: HTTP has more ways than the body to go on for ever.
 - **The deadline is absolute.** Before each read the socket's time limit is set to what is left until then, so that a body or a
   header that drips in byte by byte ends as surely as one that does not come at all. (`requests.get(timeout=5)` limits the pause
   between two reads and never ended on either.)
@@ -33,6 +34,10 @@ class PrivateAddress(Exception):
     """The host is at an address that this fetch may not reach."""
 
 
+class TooMuch(OSError):
+    """The answer is longer than this fetch may bring, whatever part of it is."""
+
+
 class NameNotFound(Exception):
     """The host's name has no address, or none was told in time."""
 
@@ -45,6 +50,8 @@ class Hop:
     """On the monotonic clock."""
     connect_timeout_s: float
     allow_private: bool
+    room: int
+    """Bytes that may still be received."""
     is_reused: bool = False
     """Whether the request went out on a connection that was open already."""
 
@@ -62,6 +69,13 @@ class Hop:
         if not self.allow_private and is_private(address):
             raise PrivateAddress(address)
 
+    def receive(self, count: int) -> int:
+        """Note that bytes came. Raises TooMuch once they are more than may come."""
+        self.room -= count
+        if self.room < 0:
+            raise TooMuch("the answer does not end")
+        return count
+
 
 class _Socket(socket.socket):
     hop: Hop
@@ -70,7 +84,7 @@ class _Socket(socket.socket):
         while True:
             self.settimeout(min(self.hop.left_s(), LOOK_UP_S))
             try:
-                return super().recv_into(*args, **kwargs)
+                return self.hop.receive(super().recv_into(*args, **kwargs))
             except TimeoutError:
                 continue
 
@@ -82,7 +96,7 @@ class _TlsSocket(ssl.SSLSocket):
         while True:
             self.settimeout(min(self.hop.left_s(), LOOK_UP_S))
             try:
-                return super().recv_into(*args, **kwargs)
+                return self.hop.receive(super().recv_into(*args, **kwargs))
             except TimeoutError:
                 continue
 
@@ -91,7 +105,7 @@ class _TlsSocket(ssl.SSLSocket):
 class Lane(threading.local):
     """The hop that the current thread is on."""
 
-    hop: Hop = field(default_factory=lambda: Hop(0.0, 0.0, False))
+    hop: Hop = field(default_factory=lambda: Hop(0.0, 0.0, False, 0))
 
 
 class _Guarded:
@@ -177,6 +191,8 @@ def guarded_session(lane: Lane, pool_size: int) -> requests.Session:
     from urllib3 import HTTPConnectionPool, HTTPSConnectionPool, PoolManager
     from urllib3.connection import HTTPConnection, HTTPSConnection
 
+    from kbcite.web.cookies import BoundedCookies
+
     class GuardedHttpConnection(_Guarded, HTTPConnection):
         pass
 
@@ -212,6 +228,7 @@ def guarded_session(lane: Lane, pool_size: int) -> requests.Session:
 
     session = requests.Session()
     session.trust_env = False
+    session.cookies.set_policy(BoundedCookies())
     for scheme in ("http://", "https://"):
         session.mount(scheme, GuardedAdapter(pool_connections=64, pool_maxsize=pool_size, max_retries=0))
     return session
