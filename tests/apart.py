@@ -94,14 +94,22 @@ class Apart:
         public: str = "127.0.0.1",
         names: dict[str, list[str]] | None = None,
         settings: dict[str, Any] | None = None,
+        authority: str = "",
     ) -> Outcome:
         """A FetchedPage (its body as text in latin-1) or FetchFailure as a dictionary.
 
         private: the beginning of the URLs that may be at private addresses. public: an address that is to pass for a public one. names:
-        what the resolver says of a name, one answer a question, the last for ever.
+        what the resolver says of a name, one answer a question, the last for ever. authority: a file of certificates that are trusted.
         """
         return self._do(
-            "fetch", limit_s, url=url, private=private, public=public, names=names or {}, settings=settings or {}
+            "fetch",
+            limit_s,
+            url=url,
+            private=private,
+            public=public,
+            names=names or {},
+            settings=settings or {},
+            authority=authority,
         )
 
     def crawl(self, *sources: SourceSettings, limit_s: float = 8.0, settings: dict[str, Any] | None = None) -> Outcome:
@@ -123,7 +131,9 @@ class Apart:
 # ------------------------------------------------------------ the other side
 
 
-def _fetch(url: str, private: str, public: str, names: dict[str, list[str]], settings: dict[str, Any]) -> Any:
+def _fetch(
+    url: str, private: str, public: str, names: dict[str, list[str]], settings: dict[str, Any], authority: str
+) -> Any:
     real_resolve = socket.getaddrinfo
 
     def resolve(host: str, port: int, *args: Any, **options: Any) -> list[Any]:
@@ -135,6 +145,7 @@ def _fetch(url: str, private: str, public: str, names: dict[str, list[str]], set
     with (
         patch.object(guard, "is_private", lambda address: address != public and is_private(address)),
         patch.object(socket, "getaddrinfo", resolve),
+        patch.dict(os.environ, {"SSL_CERT_FILE": authority} if authority else {}),
         Fetcher(_settings(settings), allow_private=lambda hop: bool(private) and hop.startswith(private)) as fetcher,
     ):
         result = fetcher.fetch(url)
