@@ -13,7 +13,9 @@ import time
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from heapq import heappop, heappush
+from itertools import count
 from typing import Generic, Protocol, TypeVar
 
 from kbcite.clock import Clock
@@ -22,14 +24,16 @@ from kbcite.settings import CrawlSettings
 from kbcite.urls import host_of
 from kbcite.web.fetch import HTML_TYPES
 from kbcite.web.frontier import HostPace, is_trouble, retry_pause_s
-from kbcite.web.robots import MAX_BYTES, Robots, copy_from
+from kbcite.web.robots import MAX_BYTES, MAX_REDIRECTS, Robots, copy_from
 from kbcite.web.scope import Scope
 
 P = TypeVar("P")
 
-COMMIT_PAGES = 50
-COMMIT_AFTER_S = 0.2
+COMMIT_PAGES = 100
+COMMIT_AFTER_S = 0.5
 COMMIT_BYTES = 20_000_000
+REFILL_AFTER_S = 0.05
+"""How often the caller is asked for more jobs while some wait."""
 LAST_FETCHES_S = 5.0
 """How long a run that is told to stop waits for what is under way."""
 INTERRUPTED = "interrupted"
@@ -158,13 +162,31 @@ class Visitor:
                 if not has_turn and not self._wait_for_turn(pace):
                     return None, False
                 has_turn = False
-                pace.sent(time.monotonic())
-                copy = copy_from(self._fetch(f"{host}/robots.txt", cut_at=MAX_BYTES), host, now, copy)
+                answer = self._ask_for_robots(host, pace)
+                if isinstance(answer, FetchFailure) and answer.reason == INTERRUPTED:
+                    return None, False
+                copy = copy_from(answer, host, now, copy)
                 self._new_copies.put(copy)
                 self._copies[host] = copy
             robots = self._robots[host] = Robots(copy)
             pace.slow_to(robots.crawl_delay_s)
             return robots, has_turn
+
+    def _ask_for_robots(self, host: str, pace: HostPace) -> FetchedPage | FetchFailure:
+        """The answer for a host's robots.txt, whose turn has been taken; its redirects lead anywhere, and each takes a turn."""
+        hops = count()
+
+        def is_allowed(hop: str) -> str | None:
+            n = next(hops)
+            if n > MAX_REDIRECTS:
+                return f"redirect_loop: more than {MAX_REDIRECTS} redirects"
+            target = self.pace_of(hop) if n else pace
+            if n and not self._wait_for_turn(target):
+                return f"{INTERRUPTED}: the run was stopped"
+            target.sent(time.monotonic())
+            return None
+
+        return self._fetch(f"{host}/robots.txt", is_allowed=is_allowed, cut_at=MAX_BYTES)
 
     def _wait_for_turn(self, pace: HostPace) -> bool:
         """Wait until the host may be asked again; False if the run stops meanwhile."""
@@ -212,46 +234,89 @@ class _Prepared(Generic[P]):
     job: Job[P]
 
 
+@dataclass(slots=True)
+class _HostQueue(Generic[P]):
+    """The jobs of one host: those that may go out, in order, and those that wait for their next try, soonest first."""
+
+    ready: deque[Job[P]] = field(default_factory=deque)
+    later: list[tuple[float, int, Job[P]]] = field(default_factory=list)
+
+    def __len__(self) -> int:
+        return len(self.ready) + len(self.later)
+
+    def wait_s(self, now: float) -> float:
+        return 0.0 if self.ready else max(0.0, self.later[0][0] - now)
+
+    def pop(self, now: float) -> Job[P]:
+        """The next job of a queue that has one: a try again whose time has come goes first."""
+        if self.later and (self.later[0][0] <= now or not self.ready):
+            return heappop(self.later)[2]
+        return self.ready.popleft()
+
+    def jobs(self) -> tuple[Job[P], ...]:
+        return (*self.ready, *(job for _, _, job in sorted(self.later)))
+
+
 class VisitPool(Generic[P]):
-    """Runs jobs in threads. One thread adds jobs and takes results."""
+    """Runs jobs in threads. One thread adds jobs and takes results.
+
+    Hosts stand in a heap by when each may be looked at next, so that neither a long queue nor many hosts cost anything while they
+    wait.
+    """
 
     def __init__(self, visitor: Visitor, threads: int, retries: int) -> None:
         self._visitor = visitor
         self._threads = threads
         self._retries = retries
         self._executor = ThreadPoolExecutor(threads, thread_name_prefix="kbcite-fetch")
-        self._waiting: dict[str, deque[Job[P]]] = {}
+        self._queues: dict[str, _HostQueue[P]] = {}
+        self._turns: list[tuple[float, int, str]] = []
+        self._turn_at: dict[str, float] = {}
+        self._order = count()
         self._results: queue.SimpleQueue[Future[Done[P] | _Prepared[P]]] = queue.SimpleQueue()
         self._under_way = 0
 
     def add(self, job: Job[P]) -> None:
-        self._waiting.setdefault(host_of(job.url), deque()).append(job)
+        host = host_of(job.url)
+        waiting = self._queues.setdefault(host, _HostQueue())
+        if job.ready_at:
+            heappush(waiting.later, (job.ready_at, next(self._order), job))
+        else:
+            waiting.ready.append(job)
+        self._look_at(host, job.ready_at)
 
     def count_waiting(self, host: str) -> int:
-        return len(self._waiting.get(host, ()))
+        waiting = self._queues.get(host)
+        return len(waiting) if waiting else 0
 
     def batches(self, should_stop: Callable[[], bool], refill: Callable[[], None] = lambda: None) -> Iterator[Batch[P]]:
         """Finished jobs in batches of a size worth a commit, until none is left or the run is to stop.
 
-        refill: called before jobs are started; may add more. A run that is told to stop waits a few seconds for what is under
-        way; what it did not get to is in no batch.
+        refill: called every now and then, and whenever nothing waits; may add jobs. A run that is told to stop waits a few seconds
+        for what is under way; what it did not get to is in no batch.
         """
         pending: list[Done[P]] = []
-        oldest = 0.0
+        oldest = refill_at = 0.0
+        size = 0
         while not should_stop():
-            refill()
-            wait = self._start_ready()
-            if closed := self._take_closed():
+            if not self._queues or time.monotonic() >= refill_at:
+                refill()
+                refill_at = time.monotonic() + REFILL_AFTER_S
+            wait, closed = self._start_ready()
+            if closed:
                 yield Batch(closed=tuple(closed))
-            if not pending and not self._under_way and not self._waiting:
+            if not pending and not self._under_way and not self._queues:
                 return
             done = self._next_done(min(wait, COMMIT_AFTER_S if pending else 1.0))
+            now = time.monotonic()
             if done is not None:
-                oldest = oldest if pending else time.monotonic()
+                oldest = oldest if pending else now
                 pending.append(done)
-            if pending and self._is_batch(pending, oldest):
+                size += len(done.result.body) if isinstance(done.result, FetchedPage) else 0
+            is_large = len(pending) >= COMMIT_PAGES or size >= COMMIT_BYTES
+            if pending and (is_large or not self._under_way or now - oldest >= COMMIT_AFTER_S):
                 yield Batch(tuple(pending))
-                pending = []
+                pending, size, refill_at = [], 0, 0.0
         self._visitor.stopping.set()
         until = time.monotonic() + LAST_FETCHES_S
         while self._under_way and time.monotonic() < until:
@@ -260,43 +325,50 @@ class VisitPool(Generic[P]):
         if pending:
             yield Batch(tuple(pending))
 
-    def _is_batch(self, pending: list[Done[P]], oldest: float) -> bool:
-        size = sum(len(done.result.body) for done in pending if isinstance(done.result, FetchedPage))
-        is_large = len(pending) >= COMMIT_PAGES or size >= COMMIT_BYTES
-        return is_large or not self._under_way or time.monotonic() - oldest >= COMMIT_AFTER_S
+    def _look_at(self, host: str, at: float) -> None:
+        """Have a host looked at when `at` has come, or sooner if that was said before."""
+        known = self._turn_at.get(host)
+        if known is None or at < known:
+            self._turn_at[host] = at
+            heappush(self._turns, (at, next(self._order), host))
 
-    def _start_ready(self) -> float:
-        """Start every job whose turn it is; seconds until the next one's turn comes by time alone."""
+    def _start_ready(self) -> tuple[float, list[ClosedHost[P]]]:
+        """Start every job whose turn it is.
+
+        Gives the seconds until the next one's turn comes by time alone, and the hosts found closed, with their jobs.
+        """
         now = time.monotonic()
-        soonest = 60.0
-        for host in list(self._waiting):
-            jobs = self._waiting[host]
-            pace = self._visitor.pace_of(jobs[0].url)
-            while jobs and self._under_way < self._threads:
-                wait = pace.wait_s(now)
-                if wait is None:
-                    break
-                wait = max(wait, min(job.ready_at for job in jobs) - now)
-                if wait > 0:
-                    soonest = min(soonest, wait)
-                    break
-                job = next(job for job in jobs if job.ready_at <= now)
-                jobs.remove(job)
-                pace.begin(now)
-                self._under_way += 1
-                self._executor.submit(self._run, job, pace).add_done_callback(self._results.put)
-            if not jobs:
-                del self._waiting[host]
-        return soonest
-
-    def _take_closed(self) -> list[ClosedHost[P]]:
         closed = []
-        for host, jobs in list(self._waiting.items()):
-            reason = self._visitor.pace_of(jobs[0].url).closed
-            if reason is not None:
-                del self._waiting[host]
-                closed.append(ClosedHost(host, reason, tuple(jobs)))
-        return closed
+        while self._turns and self._turns[0][0] <= now and self._under_way < self._threads:
+            at, _, host = heappop(self._turns)
+            if self._turn_at.get(host) != at:
+                continue  # it was put forward
+            del self._turn_at[host]
+            waiting = self._queues.get(host)
+            if waiting is None:
+                continue
+            pace = self._visitor.pace_of(f"{host}/")
+            if pace.closed is not None:
+                closed.append(ClosedHost(host, pace.closed, self._queues.pop(host).jobs()))
+                continue
+            wait = pace.wait_s(now)
+            if wait is None:
+                continue  # looked at again when one of its requests ends
+            wait = max(wait, waiting.wait_s(now))
+            if wait > 0:
+                self._look_at(host, now + wait)
+                continue
+            job = waiting.pop(now)
+            if waiting:
+                self._look_at(host, now)
+            else:
+                del self._queues[host]
+            pace.begin(now)
+            self._under_way += 1
+            self._executor.submit(self._run, job, pace).add_done_callback(self._results.put)
+        if self._under_way >= self._threads or not self._turns:
+            return 60.0, closed
+        return max(0.0, self._turns[0][0] - now), closed
 
     def _next_done(self, timeout_s: float) -> Done[P] | None:
         """The next finished job that is not tried again; None if there is none in time."""
@@ -307,11 +379,14 @@ class VisitPool(Generic[P]):
         self._under_way -= 1
         done = finished.result()
         job = done.job
+        host = host_of(job.url)
         if isinstance(done, _Prepared):
-            self._waiting.setdefault(host_of(job.url), deque()).appendleft(job)
+            self._queues.setdefault(host, _HostQueue()).ready.appendleft(job)
+        if host in self._queues:
+            self._look_at(host, 0.0)
+        if isinstance(done, _Prepared):
             return None
-        pace = self._visitor.pace_of(job.url)
-        if is_trouble(done.result) and job.tries <= self._retries and pace.closed is None:
+        if is_trouble(done.result) and job.tries <= self._retries and self._visitor.pace_of(job.url).closed is None:
             self.add(replace(job, ready_at=time.monotonic() + retry_pause_s(job.tries)))
             return None
         return done
