@@ -8,6 +8,7 @@ rules, and what stands here is what most crawlers get wrong: the meaning of answ
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from datetime import timedelta
 
 from kbcite.clock import from_text, to_text
@@ -17,10 +18,13 @@ from kbcite.urls import host_of
 AGENT = "kbcite"
 MAX_BYTES = 512_000
 """RFC 9309 asks for at least 500 KiB."""
+MAX_REDIRECTS = 5
+"""RFC 9309 asks for at least five; behind more of them a robots.txt counts as not there."""
 KEEP = timedelta(hours=24)
 RETRY_AFTER_FAILURE = timedelta(minutes=10)
 
 _AGENT_LINE = re.compile(r"\s*user[ -]?agent\b", re.IGNORECASE)
+_NAMED_AGENT = re.compile(r"(\s*user[ -]?agent\s*:\s*[a-z_-]+)[^a-z_-].*", re.IGNORECASE)
 _RULE_LINE = re.compile(r"\s*(?:allow|di[sa]+l+[ao]w)\b", re.IGNORECASE)
 _SITE_LINE = re.compile(r"\s*(?:site-?maps?|host)\b", re.IGNORECASE)
 
@@ -70,6 +74,22 @@ class Robots:
             return f"robots_disallowed: {self.copy.host}/robots.txt disallows it"
         return None
 
+    def decision(self, url: str) -> str:
+        """What the verdict on a URL rests on: `line 3: Disallow: /private`, `no line for it`, or what the host answered."""
+        if self.copy.outcome != "rules":
+            return f"it gave {self.copy.detail}"
+        is_allowed = self.refusal(url) is None
+        lines = _lines_for(self.copy.body.decode("utf-8-sig", errors="replace"), self._agent)
+        # The longest pattern decides, and an allow line over a disallow line of the same length.
+        best = max(
+            (line for line in lines if _matches(line.pattern, url)),
+            key=lambda line: (len(line.pattern), line.allows),
+            default=None,
+        )
+        if best is None or best.allows is not is_allowed:
+            return "no line for it" if is_allowed else "its lines taken together"
+        return f"line {best.number}: {'Allow' if best.allows else 'Disallow'}: {best.pattern}"
+
     @property
     def crawl_delay_s(self) -> float:
         """Seconds between two requests that the host asks for, 0 where it asks for none."""
@@ -85,6 +105,43 @@ class Robots:
     @property
     def sitemaps(self) -> tuple[str, ...]:
         return tuple(self._rules.sitemaps) if self._rules is not None else ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    number: int
+    allows: bool
+    pattern: str
+
+
+def _lines_for(text: str, agent: str) -> list[_Line]:
+    """The rules of the groups that name the agent, of those for everyone where none does."""
+    own: list[_Line] | None = None
+    everyone: list[_Line] = []
+    named: set[str] = set()
+    is_in_agents = False
+    for number, line in enumerate(text.splitlines(), 1):
+        name, _, value = (part.strip() for part in line.partition("#")[0].partition(":"))
+        if _AGENT_LINE.match(line):
+            value = _NAMED_AGENT.sub(r"\1", line).partition("#")[0].partition(":")[2].strip()
+            named = {value.lower()} | (named if is_in_agents else set())
+            is_in_agents = True
+            if agent in named and own is None:
+                own = []
+        elif _RULE_LINE.match(line):
+            is_in_agents = False
+            rule = _Line(number, name.lower().startswith("a"), value)
+            if value and agent in named and own is not None:
+                own.append(rule)
+            if value and "*" in named:
+                everyone.append(rule)
+    return everyone if own is None else own
+
+
+def _matches(pattern: str, url: str) -> bool:
+    from protego import Protego
+
+    return not Protego.parse(f"User-agent: *\nDisallow: {pattern}").can_fetch(url, AGENT)
 
 
 def header_tags(page: FetchedPage) -> set[str]:
@@ -119,7 +176,7 @@ def _close_groups_at_rules(text: str) -> str:
     """The same file with lines such as Crawl-delay moved behind the last user-agent line of their group.
 
     By RFC 9309 only an allow or disallow line ends the list of a group's agents; Protego ends it at any other line too and so
-    allows what follows to the agents named before it.
+    allows what follows to the agents named before it. A name is cut to its product token: `kbcite/1.0` and `kbcite bot` mean us.
     """
     lines: list[str] = []
     held: list[str] = []
@@ -127,6 +184,7 @@ def _close_groups_at_rules(text: str) -> str:
     for line in text.splitlines():
         if _AGENT_LINE.match(line):
             is_in_agents = True
+            line = _NAMED_AGENT.sub(r"\1", line)
         elif _RULE_LINE.match(line):
             lines += held
             held = []

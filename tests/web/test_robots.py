@@ -1,14 +1,12 @@
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from kbcite.records import FetchedPage, FetchFailure, RobotsCopy
-from kbcite.settings import CrawlSettings
-from kbcite.web.fetch import Fetcher
 from kbcite.web.robots import MAX_BYTES, Robots, copy_from, header_tags, robots_url
-from tests.site_server import Reply, Site, serve_site
 
 HOST = "https://example.com"
 NOW = "2026-11-30T12:00:00Z"
@@ -89,6 +87,9 @@ def test_a_refusal_names_the_reason() -> None:
         ("\ufeffUser-agent: *\nDisallow: /", "/a", False),
         ("User-agent: KBCITE\nDisallow: /", "/a", False),
         ("User-agent: *\nDisallow: /\n\nUser-agent: kbcite\nAllow: /", "/a", True),
+        ("User-agent: kbcite/1.0 (bot)\nDisallow: /", "/a", False),
+        ("User-agent: kbcite robot # ours\nDisallow: /", "/a", False),
+        ("User-agent: kbcite-other\nDisallow: /", "/a", True),
         ("User-agent: *\n\nDisallow: /a", "/a", False),
         ("User-agent: *\nDisallow: /*.pdf$", "/x/y.pdf", False),
         ("User-agent: *\nDisallow: /a\nAllow: /a/b", "/a/b/c", True),
@@ -120,6 +121,27 @@ def test_the_crawl_delay_of_our_group_counts(text: str, delay_s: float) -> None:
     assert rules(text).crawl_delay_s == delay_s
 
 
+@pytest.mark.parametrize(
+    ("text", "path", "decision"),
+    [
+        ("User-agent: *\n\nDisallow: /private # all of it", "/private/a", "line 3: Disallow: /private"),
+        ("User-agent: *\nDisallow: /a\nAllow: /a/b", "/a/b/c", "line 3: Allow: /a/b"),
+        ("User-agent: *\nDisallow: /a\nAllow: /a", "/a", "line 3: Allow: /a"),
+        ("User-agent: *\nDisallow: /\nUser-agent: kbcite\nDisallow: /*.pdf$", "/x.pdf", "line 4: Disallow: /*.pdf$"),
+        ("User-agent: *\nDisallow: /\nUser-agent: kbcite\nDisallow:", "/x", "no line for it"),
+        ("User-agent: a\nUser-agent: *\nCrawl-delay: 1\nDisallow: /", "/x", "line 4: Disallow: /"),
+        ("User-agent: other\nDisallow: /", "/x", "no line for it"),
+        ("User-agent: kbcite/2 # us\nDisallow: /", "/x", "line 2: Disallow: /"),
+    ],
+)
+def test_the_line_that_decides_is_told(text: str, path: str, decision: str) -> None:
+    assert rules(text).decision(HOST + path) == decision
+
+
+def test_a_decision_without_rules_names_the_answer() -> None:
+    assert Robots(copy_from(answer(status=404), HOST, NOW, None)).decision(HOST) == "it gave 404"
+
+
 def test_a_file_cut_at_the_limit_loses_its_broken_last_line() -> None:
     filler = b"User-agent: *\n" + b"# filler\n" * MAX_BYTES
     cut = (filler[: MAX_BYTES - 11] + b"\nDisallow: /only-this")[:MAX_BYTES]
@@ -149,25 +171,44 @@ def test_sitemaps_are_listed() -> None:
     )
 
 
-def test_a_robots_txt_reached_by_redirect_counts_for_the_host_that_was_asked(site: Site) -> None:
-    with serve_site({"/r": "User-agent: *\nDisallow: /"}) as other:
-        site.pages["/robots.txt"] = Reply(status=301, headers=(("Location", f"{other.url}/r"),))
-        with Fetcher(CrawlSettings(), allow_private=lambda _: True) as fetcher:
-            result = fetcher.fetch(robots_url(f"{site.url}/a"), cut_at=MAX_BYTES)
-    assert Robots(copy_from(result, site.url, NOW, None)).refusal(f"{site.url}/a") is not None
-
-
 CASES = Path(os.environ.get("KBCITE_BENCH", "/nonexistent"), "robots", "cases.jsonl")
+
+
+RFC_BINDS = {
+    # By RFC 9309 both sides are percent-encoded alike before they are compared; Google's matcher leaves that to its caller.
+    ("/foo/bar/ツ", "http://foo.bar/foo/bar/ツ"),
+    ("/foo/bar/%E3%83%84", "http://foo.bar/foo/bar/ツ"),
+    ("/foo/bar/%62%61%7A", "http://foo.bar/foo/bar/baz"),
+}
+
+
+def cases() -> list[dict[str, Any]]:
+    return [json.loads(line) for line in CASES.read_text(encoding="utf-8").splitlines()]
 
 
 @pytest.mark.skipif(not CASES.exists(), reason="KBCITE_BENCH names no folder with robots/cases.jsonl")
 def test_verdicts_on_real_files_agree_with_googles_matcher() -> None:
-    asked = wrong = 0
-    for line in CASES.read_text(encoding="utf-8").splitlines():
-        case = json.loads(line)
-        for agent, url, allowed in case.get("queries", []):
-            robots = Robots(RobotsCopy(HOST, "rules", case["robots"].encode(), "200", NOW, NOW), agent)
-            asked += 1
-            wrong += (robots.refusal(url) is None) != allowed
-    assert asked > 6000
-    assert wrong <= asked // 1000
+    differ = [
+        (agent, url)
+        for case in cases()
+        for agent, url, allowed in case.get("queries", [])
+        if (Robots(RobotsCopy(HOST, "rules", case["robots"].encode(), "200", NOW, NOW), agent).refusal(url) is None)
+        != allowed
+    ]
+    assert differ == []
+
+
+@pytest.mark.skipif(not CASES.exists(), reason="KBCITE_BENCH names no folder with robots/cases.jsonl")
+def test_googles_own_assertions_hold_where_the_standard_says_the_same() -> None:
+    binding = [case for case in cases() if "allow" in case and not case["google_only"]]
+    differ = {
+        (case["robots"].split()[-1], case["url"])
+        for case in binding
+        if (
+            Robots(RobotsCopy(HOST, "rules", case["robots"].encode(), "200", NOW, NOW), case["ua"]).refusal(case["url"])
+            is None
+        )
+        != case["allow"]
+    }
+    assert len(binding) > 60
+    assert differ == RFC_BINDS
