@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
@@ -47,6 +47,12 @@ class FrontierRow:
     updated_at: str
 
 
+_IS_DUE = """CASE WHEN state = 'done' AND reason = ''
+    THEN url_key IN (SELECT a.url_key FROM pages p JOIN aliases a ON a.page_id = p.id WHERE p.due_at <= :now)
+    ELSE not_before <= :now END"""
+NEVER = "9999"
+"""A `not_before` that does not come: only other settings, or the user, bring the URL up again."""
+
 _COLUMNS = "url_key, url, source, host, depth, state, reason, detail, tries, not_before, discovered_from, updated_at"
 
 
@@ -58,23 +64,38 @@ class Frontier:
 
     # ------------------------------------------------------------ passes
 
-    def begin_pass(self, source: str, now: str, *, keep: bool = False) -> bool:
-        """Make a source ready for crawling; True if an unfinished pass goes on.
+    def begin_pass(
+        self, source: str, now: str, *, rules: str = "", keep: bool = False, everything: bool = False
+    ) -> None:
+        """Make a source ready for crawling: what an ended or killed run left is queued, and what is due again.
 
-        What a killed run had in flight is queued again. A new pass queues everything known once more, save what waits for
-        a later time; with `keep` it leaves what was settled as it is.
+        rules: the source's settings; where they are not those of its last pass, everything known is queued again, and so it is with
+        `everything`. With `keep` what was settled stays so, due or not.
         """
-        row = self._sql.execute("SELECT ended_at FROM crawl_passes WHERE source = ?", (source,)).fetchone()
-        if row is not None and row[0] is None:
-            self.release(source)
-            return True
-        self._sql.execute("INSERT OR REPLACE INTO crawl_passes VALUES(?, ?, NULL)", (source, now))
+        row = self._sql.execute("SELECT ended_at, rules FROM crawl_passes WHERE source = ?", (source,)).fetchone()
+        is_unfinished = row is not None and row[0] is None
+        known_rules = row[1] if row is not None else ""
+        self.release(source)
         if keep:
-            return False
+            if not is_unfinished:
+                self._sql.execute(
+                    "INSERT OR REPLACE INTO crawl_passes VALUES(?, ?, NULL, ?)", (source, now, known_rules)
+                )
+            return
+        if everything or (known_rules != rules and not is_unfinished):
+            self._queue_again(source, "1", now)
+        else:
+            self._queue_again(source, _IS_DUE, now)
+        if not is_unfinished or everything:
+            self._sql.execute("INSERT OR REPLACE INTO crawl_passes VALUES(?, ?, NULL, ?)", (source, now, rules))
+
+    def _queue_again(self, source: str, condition: str, now: str) -> None:
         self._sql.execute(
-            "UPDATE frontier SET state = 'queued', reason = '', detail = '', tries = 0 WHERE source = ?", (source,)
+            f"""UPDATE frontier SET state = 'queued', reason = '', detail = '', tries = 0, not_before = '',
+                   is_urgent = url_key IN (SELECT a.url_key FROM pages p JOIN aliases a ON a.page_id = p.id WHERE p.due_at = '')
+               WHERE source = :source AND state IN ('done', 'failed', 'skipped') AND {condition}""",
+            {"source": source, "now": now},
         )
-        return False
 
     def end_pass(self, source: str, now: str) -> None:
         self._sql.execute("UPDATE crawl_passes SET ended_at = ? WHERE source = ?", (now, source))
@@ -113,31 +134,40 @@ class Frontier:
         return [host for (host,) in rows]
 
     def claim(self, host: str, source: str, limit: int, now: str) -> list[FrontierRow]:
-        """Up to `limit` queued URLs of a host, least deep first; they are in flight from here on."""
-        keys = self._sql.execute(
-            """SELECT id FROM frontier WHERE state = 'queued' AND host = ? AND source = ? AND not_before <= ?
-               ORDER BY depth, id LIMIT ?""",
+        """Up to `limit` queued URLs of a host, urgent ones first, then the least deep; they are in flight from here on."""
+        rows = self._sql.execute(
+            f"""SELECT id, {_COLUMNS} FROM frontier WHERE state = 'queued' AND host = ? AND source = ? AND not_before <= ?
+               ORDER BY is_urgent DESC, depth, id LIMIT ?""",
             (host, source, now, limit),
         ).fetchall()
-        self._sql.executemany("UPDATE frontier SET state = 'in_flight' WHERE id = ?", keys)
-        one = f"SELECT {_COLUMNS} FROM frontier WHERE id = ?"
-        return [_row(self._sql.execute(one, key).fetchone()) for key in keys]
+        self._sql.executemany(
+            "UPDATE frontier SET state = 'in_flight', is_urgent = 0 WHERE id = ?", [row[:1] for row in rows]
+        )
+        return [replace(_row(row[1:]), state=UrlState.IN_FLIGHT) for row in rows]
 
     def requeue(self, url_key: str) -> None:
-        """Put a URL back into the queue, whatever became of it."""
+        """Put a URL in front of the queue, whatever became of it."""
         self._sql.execute(
-            "UPDATE frontier SET state = 'queued', reason = '', detail = '', not_before = '', depth = 0 WHERE url_key = ?",
+            """UPDATE frontier SET state = 'queued', reason = '', detail = '', not_before = '', depth = 0, is_urgent = 1
+               WHERE url_key = ?""",
             (url_key,),
         )
 
     def settle(
-        self, url_key: str, state: UrlState, now: str, reason: str = "", detail: str = "", tries: int = 1
+        self,
+        url_key: str,
+        state: UrlState,
+        now: str,
+        reason: str = "",
+        detail: str = "",
+        tries: int = 1,
+        not_before: str = "",
     ) -> None:
-        """Record what became of a URL."""
+        """Record what became of a URL. not_before: when it is worth another look, where it brought no page; empty is the next run."""
         self._sql.execute(
-            """UPDATE frontier SET state = ?, reason = ?, detail = ?, updated_at = ?, not_before = '', tries = ?
+            """UPDATE frontier SET state = ?, reason = ?, detail = ?, updated_at = ?, not_before = ?, tries = ?
                WHERE url_key = ?""",
-            (state, reason, detail, now, tries, url_key),
+            (state, reason, detail, now, not_before, tries, url_key),
         )
 
     def defer(self, url_key: str, now: str, reason: str, detail: str, not_before: str = "") -> None:

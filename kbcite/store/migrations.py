@@ -239,18 +239,31 @@ MIGRATIONS: tuple[tuple[int, str], ...] = (
         CREATE INDEX answers_trace ON answers(trace_id);
         """,
     ),
+    (
+        7,
+        """
+        -- The settings of a source when its last pass over everything began: under other ones everything is looked at again.
+        ALTER TABLE crawl_passes ADD COLUMN rules TEXT NOT NULL DEFAULT '';
+
+        -- Urgent URLs go before the others of their host: named by the user, or known to be out of date. not_before says of a settled
+        -- URL that brought no page when it is worth another look; a page's own due_at says it of a page.
+        ALTER TABLE frontier ADD COLUMN is_urgent INTEGER NOT NULL DEFAULT 0;
+        DROP INDEX frontier_queue;
+        CREATE INDEX frontier_queue ON frontier(host, source, is_urgent DESC, depth, id) WHERE state = 'queued';
+        """,
+    ),
 )
 
 
-def migrate(connection: sqlite3.Connection, path: str) -> None:
+def migrate(connection: sqlite3.Connection, path: str, migrations: tuple[tuple[int, str], ...] = MIGRATIONS) -> None:
     """Bring the schema up to date, each step in one transaction. Raises StoreError for a file of a newer kbcite."""
-    newest = MIGRATIONS[-1][0]
+    newest = migrations[-1][0]
     while (version := _version(connection)) < newest:
         connection.execute("BEGIN IMMEDIATE")
         try:
             # Another process may have been faster while this one waited for the lock.
             version = _version(connection)
-            for number, script in MIGRATIONS:
+            for number, script in migrations:
                 if number == version + 1:
                     for statement in _statements(script):
                         connection.execute(statement)

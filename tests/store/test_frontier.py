@@ -3,9 +3,9 @@ from pathlib import Path
 
 import pytest
 
-from kbcite.records import RobotsCopy
+from kbcite.records import FetchedPage, RobotsCopy, SourceType
 from kbcite.store.database import Database
-from kbcite.store.frontier import Frontier, NewUrl, UrlState
+from kbcite.store.frontier import NEVER, Frontier, NewUrl, UrlState
 
 NOW, LATER = "2026-11-30T12:00:00Z", "2026-11-30T13:00:00Z"
 SOURCE, HOST = "https://a.example/", "https://a.example"
@@ -73,26 +73,99 @@ def test_a_deferred_url_waits_for_its_time(frontier: Frontier) -> None:
 
 
 def test_an_unfinished_pass_goes_on_with_what_was_in_flight(frontier: Frontier) -> None:
-    assert frontier.begin_pass(SOURCE, NOW) is False
+    frontier.begin_pass(SOURCE, NOW)
     frontier.add([found("/done"), found("/flying"), found("/waiting")], NOW)
     frontier.claim(HOST, SOURCE, 2, NOW)
     frontier.settle(f"{HOST}/done", UrlState.DONE, NOW)
-    assert frontier.begin_pass(SOURCE, LATER) is True
+    frontier.begin_pass(SOURCE, LATER)
     assert paths(frontier, UrlState.QUEUED) == ["/flying", "/waiting"]
     assert paths(frontier, UrlState.DONE) == ["/done"]
 
 
-def test_a_new_pass_queues_everything_known_again(frontier: Frontier) -> None:
-    frontier.begin_pass(SOURCE, NOW)
-    frontier.add([found("/a"), found("/b"), found("/c"), found("/other", source="https://b.example/")], NOW)
-    for path, state in (("/a", UrlState.DONE), ("/b", UrlState.FAILED), ("/c", UrlState.SKIPPED)):
-        frontier.settle(f"{HOST}{path}", state, NOW, "why")
-    frontier.settle(f"{HOST}/other", UrlState.DONE, NOW)
+def settled(frontier: Frontier, **not_before: str) -> None:
+    """A pass that ended, with a URL for each name, settled until its time."""
+    frontier.begin_pass(SOURCE, NOW, rules="depth 5")
+    for name, moment in not_before.items():
+        frontier.add([found(f"/{name}")], NOW)
+        frontier.settle(f"{HOST}/{name}", UrlState.SKIPPED, NOW, "why", "detail", not_before=moment)
     frontier.end_pass(SOURCE, NOW)
-    assert frontier.begin_pass(SOURCE, LATER) is False
-    assert paths(frontier, UrlState.QUEUED) == ["/a", "/b", "/c"]
-    assert {row.reason for row in frontier.rows(SOURCE)} == {""}
+
+
+def test_a_new_pass_queues_what_is_due(frontier: Frontier) -> None:
+    settled(frontier, now="", soon=LATER, late="2027-01-01T00:00:00Z", never=NEVER)
+    frontier.begin_pass(SOURCE, LATER, rules="depth 5")
+    assert paths(frontier, UrlState.QUEUED) == ["/now", "/soon"]
+    assert {row.reason for row in frontier.rows(SOURCE, UrlState.QUEUED)} == {""}
+
+
+def test_other_settings_queue_everything_once(frontier: Frontier) -> None:
+    settled(frontier, late="2027-01-01T00:00:00Z", never=NEVER)
+    frontier.begin_pass(SOURCE, LATER, rules="depth 6")
+    assert paths(frontier, UrlState.QUEUED) == ["/late", "/never"]
+    for name in ("late", "never"):
+        frontier.settle(f"{HOST}/{name}", UrlState.SKIPPED, LATER, not_before=NEVER)
+    frontier.end_pass(SOURCE, LATER)
+    frontier.begin_pass(SOURCE, LATER, rules="depth 6")
+    assert paths(frontier, UrlState.QUEUED) == []
+
+
+def test_everything_can_be_asked_for_in_an_unfinished_pass_too(frontier: Frontier) -> None:
+    settled(frontier, never=NEVER)
+    frontier.begin_pass(SOURCE, LATER, rules="depth 5")
+    frontier.begin_pass(SOURCE, LATER, rules="depth 5", everything=True)
+    assert paths(frontier, UrlState.QUEUED) == ["/never"]
+
+
+def test_a_run_of_named_urls_leaves_the_rest_and_its_settings_alone(frontier: Frontier) -> None:
+    settled(frontier, now="")
+    frontier.begin_pass(SOURCE, LATER, rules="depth 6", keep=True)
+    assert paths(frontier, UrlState.QUEUED) == []
+    frontier.end_pass(SOURCE, LATER)
+    frontier.begin_pass(SOURCE, LATER, rules="depth 5")
+    assert paths(frontier, UrlState.QUEUED) == ["/now"]
+
+
+def test_other_sources_are_left_alone(frontier: Frontier) -> None:
+    frontier.add([found("/other", source="https://b.example/")], NOW)
+    frontier.settle(f"{HOST}/other", UrlState.DONE, NOW)
+    frontier.begin_pass(SOURCE, LATER, everything=True)
     assert frontier.counts("https://b.example/") == {"done": 1}
+
+
+def stored(database: Database, path: str, due_at: str) -> None:
+    url = f"{HOST}{path}"
+    page = FetchedPage(url, url, 200, (), b"x", NOW)
+    database.pages.save_fetch(url, page, "0" * 64, source=SOURCE, source_type=SourceType.WEB, labels=(), due_at=due_at)
+    database.pages.add_alias(url, url)
+    database.frontier.add([found(path)], NOW)
+    database.frontier.settle(url, UrlState.DONE, NOW)
+
+
+def test_a_page_is_queued_when_its_own_visit_is_due(tmp_path: Path) -> None:
+    with Database(tmp_path / "kb.sqlite3") as database:
+        database.frontier.begin_pass(SOURCE, NOW)
+        stored(database, "/due", LATER)
+        stored(database, "/not-yet", "2027-01-01T00:00:00Z")
+        database.frontier.end_pass(SOURCE, NOW)
+        database.frontier.begin_pass(SOURCE, LATER)
+        assert paths(database.frontier, UrlState.QUEUED) == ["/due"]
+
+
+def test_a_page_known_to_be_out_of_date_goes_before_the_others(tmp_path: Path) -> None:
+    with Database(tmp_path / "kb.sqlite3") as database:
+        database.frontier.begin_pass(SOURCE, NOW)
+        stored(database, "/due", LATER)
+        stored(database, "/out-of-date", "")
+        database.frontier.end_pass(SOURCE, NOW)
+        database.frontier.begin_pass(SOURCE, LATER)
+        claimed = database.frontier.claim(HOST, SOURCE, 2, LATER)
+        assert [row.url.removeprefix(HOST) for row in claimed] == ["/out-of-date", "/due"]
+
+
+def test_a_named_url_goes_before_the_others(frontier: Frontier) -> None:
+    frontier.add([found("/a", 0), found("/b", 3)], NOW)
+    frontier.requeue(f"{HOST}/b")
+    assert [row.url for row in frontier.claim(HOST, SOURCE, 1, NOW)] == [f"{HOST}/b"]
 
 
 def test_what_still_waits_can_be_settled_at_once(frontier: Frontier) -> None:
