@@ -14,12 +14,10 @@ def byte_span(
     The span begins with the first and ends with the last character that came from the page; markup between them is inside.
     None where the bytes cannot be pointed at exactly: damaged characters, or invisible ones removed before the place.
     """
-    inside = [span for span in spans if span.start < end and span.end > start]
-    if not inside:
+    place = source_span(spans, start, end)
+    if place is None:
         return None
-    first, last = inside[0], inside[-1]
-    source_start = first.source_start + (max(start, first.start) - first.start if _is_plain(first) else 0)
-    source_end = last.source_end - (last.end - min(end, last.end) if _is_plain(last) else 0)
+    source_start, source_end = place
     decoded = decode(body, content_type)
     text = strip_invisible(decoded.text)
     before = text[:source_start].encode(decoded.encoding, "replace")
@@ -29,6 +27,18 @@ def byte_span(
     if body[offset : offset + len(passage)] != passage:
         return None
     return offset, offset + len(passage)
+
+
+def source_span(spans: tuple[Span, ...], start: int, end: int) -> tuple[int, int] | None:
+    """Where the document's text from `start` to `end` stands in the decoded page; None where nothing of it came from the page."""
+    inside = [span for span in spans if span.start < end and span.end > start]
+    if not inside:
+        return None
+    first, last = inside[0], inside[-1]
+    return (
+        first.source_start + (max(start, first.start) - first.start if _is_plain(first) else 0),
+        last.source_end - (last.end - min(end, last.end) if _is_plain(last) else 0),
+    )
 
 
 def _is_plain(span: Span) -> bool:

@@ -8,13 +8,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from kbcite.answer.answering import AnswerOptions, answer
+from kbcite.answer.deep_link import page_link
 from kbcite.answer.extractive import Nearness
 from kbcite.answer.llm import Complete
 from kbcite.answer.record import to_record
 from kbcite.answer.trace import Trace, trace_of
 from kbcite.answer.trace import to_record as trace_to_record
 from kbcite.clock import Clock
-from kbcite.page.byte_span import byte_span
+from kbcite.page.byte_span import byte_span, source_span
+from kbcite.page.provenance import page_source
+from kbcite.page.shown_text import shown_text
 from kbcite.records import Answer, RetrievedBlock, SnapshotReference, Source
 from kbcite.store.archive import Archive
 from kbcite.store.database import Database
@@ -79,13 +82,18 @@ def _document_of(source: Source, retrieved: Sequence[RetrievedBlock]) -> int:
 
 
 def _with_bytes(source: Source, document_id: int, database: Database, archive: Archive) -> Source:
-    """The source with the place of its quote in the archived bytes, where that can be told exactly."""
+    """The source with the place of its quote in the archived bytes, where that can be told exactly, and a link proven on that page."""
     document = database.documents.get(document_id)
     snapshot = database.pages.snapshot_by_digest(source.snapshot.digest)
     if document is None or snapshot is None:
         return source
     body = archive.get(source.snapshot.digest)
-    place = byte_span(body, snapshot.content_type, document.spans, source.quote.start, source.quote.end)
+    quote = source.quote
+    place = byte_span(body, snapshot.content_type, document.spans, quote.start, quote.end)
+    inside = source_span(document.spans, quote.start, quote.end)
+    if inside:
+        page = shown_text(page_source(body, snapshot.content_type))
+        source = replace(source, deep_link=page_link(source.url, page.text, *page.place(*inside)))
     return replace(source, snapshot=SnapshotReference(source.snapshot.digest, *place)) if place else source
 
 
