@@ -51,6 +51,26 @@ def one_line(text: str, limit: int) -> str:
     return folded if len(folded) <= limit else folded[: limit - 1] + "…"
 
 
+def width_of(text: str) -> int:
+    """Columns that a terminal gives to a text: two for a wide character, none for a combining one."""
+    return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
+
+
+def fitted(text: str, columns: int) -> str:
+    """One line cut with an ellipsis to what fits into so many columns."""
+    if width_of(text) <= columns:
+        return text
+    kept = text
+    while kept and width_of(kept) > columns - 1:
+        kept = kept[:-1]
+    return kept + "…"
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 answer`, `2 answers`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
 def summary(counts: Mapping[str, int]) -> str:
     """`fetched 12, unchanged 1180, changed 9`."""
     return ", ".join(f"{name} {number}" for name, number in counts.items())

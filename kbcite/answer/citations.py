@@ -29,7 +29,7 @@ _AUTHOR_YEAR = re.compile(
 _URL = re.compile(r"https?://[^\s\[\]<>()（）\"'，。；、】》]+", re.IGNORECASE)
 _CODE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|`[^`\n]+`", re.DOTALL)
 _FENCE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL)
-_SOURCE_HEADING = re.compile(
+SOURCE_HEADING = re.compile(
     r"^\s*(?:[#*]+\s*)?(?:来源|资料来源|信息来源|参考资料|参考文献|参考来源|引用来源|引用|sources?|references?|citations?|bibliography)"
     r"\s*(?:列表|list)?\s*[:：]?\s*\**\s*$",
     re.IGNORECASE,
@@ -101,7 +101,7 @@ def _without_source_list(text: str) -> str:
     for line in text.splitlines(keepends=True):
         inside = any(start <= position < end for start, end in code)
         position += len(line)
-        if not inside and _SOURCE_HEADING.match(line):
+        if not inside and SOURCE_HEADING.match(line):
             break
         if inside or not _SOURCE_LINE.match(line):
             kept.append(line)

@@ -37,7 +37,7 @@ def show(
         bool, typer.Option("--open", help="Open the archived page in the browser, its scripts switched off.")
     ] = False,
 ) -> None:
-    """Show a block, a page or a cited source. All come from the store, whatever became of the page since."""
+    """Show a block, a page, an answer or a cited source. All come from the store, whatever became of the page since."""
     context = context_of(ctx)
     with context.reading() as store:
         if match := _NUMBER.fullmatch(what):

@@ -79,6 +79,16 @@ class Documents:
         ).fetchone()
         return _document(row) if row else None
 
+    def of_digest(self, digest: str) -> list[CleanDocument]:
+        """Every reading of the snapshots with these bytes, the newest first."""
+        rows = self._sql.execute(f"SELECT {_COLUMNS} {_FROM} WHERE s.digest = ? ORDER BY d.id DESC", (digest,))
+        return [_document(row) for row in rows]
+
+    def readings(self, page_id: int) -> list[CleanDocument]:
+        """Every reading of a page, the newest first."""
+        rows = self._sql.execute(f"SELECT {_COLUMNS} {_FROM} WHERE d.page_id = ? ORDER BY d.id DESC", (page_id,))
+        return [_document(row) for row in rows]
+
     def text(self, document_id: int) -> str:
         """A document's text; empty if it is no longer stored."""
         row = self._sql.execute("SELECT text FROM documents WHERE id = ?", (document_id,)).fetchone()

@@ -1,0 +1,167 @@
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from kbcite.cli.context import Context, context_of
+from kbcite.cli.saved_answers import find_answers
+from kbcite.errors import ExitCode, Finding, UsageError
+from kbcite.render import counted, one_line, printable, where
+
+if TYPE_CHECKING:
+    from kbcite.stages.verify import CitationReport, Report, SentenceReport, Verifier
+
+_FILES = (".md", ".markdown", ".txt", ".json", ".jsonl")
+_MARKS = {True: "ok    ", False: "FAILED"}
+
+
+def register(app: typer.Typer) -> None:
+    app.command()(verify)
+
+
+def verify(
+    ctx: typer.Context,
+    what: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[ANSWER|FILE]...",
+            help="Saved answers, or files: Markdown with [n] and a list of sources, or records as JSON. - reads standard input; "
+            "nothing is the last answer.",
+        ),
+    ] = None,
+    everything: Annotated[bool, typer.Option("--all", help="Every saved answer.")] = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Exit 4 where too few sentences of a text have a citation.")
+    ] = False,
+) -> None:
+    """Check answers and texts against the archive: quotes byte by byte, sentences of any text with [n] by the stored pages.
+
+    No network, no model, whatever became of the pages since. Exit code 1 if anything fails.
+    """
+    from kbcite.stages.verify import Verifier
+
+    context = context_of(ctx)
+    names = what or []
+    if everything and names:
+        raise UsageError("--all checks every saved answer; name none beside it")
+    with context.reading() as store:
+        verifier = Verifier(store.database, store.archive)
+        reports = [report for name in names if _is_file(name) for report in _file(verifier, name)]
+        if ids := [name for name in names if not _is_file(name)]:
+            reports += [verifier.answer(record) for record in find_answers(store, ids, False)]
+        if not names:
+            reports += [verifier.answer(record) for record in find_answers(store, (), everything)]
+        bar = store.settings.ask.min_coverage
+    _show(context, reports, brief=everything)
+    failed = [report.name for report in reports if not report.is_ok]
+    if failed:
+        raise Finding(
+            f"{len(failed)} of {len(reports)} did not verify: {', '.join(failed[:5])}; what failed stands above"
+        )
+    thin = [report for report in reports if report.coverage < bar]
+    if strict and thin:
+        raise Finding(
+            f"{thin[0].name}: {thin[0].coverage:.0%} of its sentences have a citation, under the bar of {bar:.0%}",
+            ExitCode.BELOW_BAR,
+        )
+
+
+def _is_file(name: str) -> bool:
+    return name == "-" or name.lower().endswith(_FILES) or Path(name).is_file()
+
+
+def _file(verifier: Verifier, name: str) -> list[Report]:
+    """The reports of a file: one for a text, one for each record of a JSON file."""
+    if name == "-":
+        text = sys.stdin.read()
+    else:
+        try:
+            text = Path(name).read_text(encoding="utf-8-sig")
+        except FileNotFoundError as error:
+            raise UsageError(
+                f"there is no file {name}; give a file, an answer's ID, or nothing for the last one"
+            ) from error
+        except UnicodeDecodeError as error:
+            raise UsageError(f"{name} is not UTF-8 text: {error.reason} at byte {error.start}") from error
+    if text.lstrip()[:1] not in ("{", "[") or name.lower().endswith((".md", ".markdown", ".txt")):
+        return [verifier.text("standard input" if name == "-" else name, text)]
+    return [verifier.answer(record) for record in _records(name, text)]
+
+
+def _records(name: str, text: str) -> list[dict[str, Any]]:
+    """Records of a JSON file: one, a list of them, or one a line."""
+    try:
+        loaded = json.loads(text)
+    except ValueError:
+        try:
+            loaded = [json.loads(line) for line in text.splitlines() if line.strip()]
+        except ValueError as error:
+            raise UsageError(f"{name} is neither JSON nor JSON lines: {error}") from error
+    records = loaded if isinstance(loaded, list) else [loaded]
+    if not all(isinstance(record, dict) for record in records):
+        raise UsageError(f"{name} holds no answer records; save them with `kbcite export --format jsonl`")
+    return records
+
+
+def _show(context: Context, reports: list[Report], *, brief: bool) -> None:
+    shown = [report for report in reports if not (brief and report.is_ok and not context.verbose)]
+    context.show(
+        "\n".join([*(line for report in shown for line in _lines(report)), _summary(reports)]),
+        {"ok": all(report.is_ok for report in reports), "reports": [_record(report) for report in reports]},
+    )
+
+
+def _lines(report: Report) -> list[str]:
+    title = f"{_MARKS[report.is_ok]}  {printable(report.name)}"
+    if report.created_at:
+        title += f"  {report.created_at[:16].replace('T', ' ')}  {one_line(report.question, 200)}"
+    lines = [title, *(f"        {problem}" for problem in report.problems)]
+    for citation in report.citations:
+        lines += _citation_lines(citation)
+    for sentence in report.sentences:
+        lines += _sentence_lines(sentence)
+    return lines
+
+
+def _citation_lines(citation: CitationReport) -> list[str]:
+    place = where(citation.title, citation.heading_chain, citation.url)
+    lines = [f"  {_MARKS[citation.is_ok]}  [{citation.n}] {place}"]
+    if citation.is_ok:
+        span = citation.byte_span
+        bytes_ = f"bytes {span[0]} to {span[1]}" if span else "the quote"
+        return [*lines, f"          {bytes_} of {citation.digest[:16]}, fetched {citation.fetched_at[:10]}"]
+    return [*lines, *(f"          {check.name}: {check.outcome}" for check in citation.checks if not check.is_ok)]
+
+
+def _sentence_lines(sentence: SentenceReport) -> list[str]:
+    marks = "".join(f"[{n}]" for n in sentence.numbers)
+    lines = [f"  {_MARKS[sentence.is_ok]}  {sentence.verdict}  {one_line(sentence.text, 160)} {marks}".rstrip()]
+    return [*lines, f"          {one_line(sentence.detail, 300)}"] if sentence.detail else lines
+
+
+def _summary(reports: list[Report]) -> str:
+    citations = sum(len(report.citations) for report in reports)
+    sentences = sum(len(report.sentences) for report in reports)
+    failed = sum(not report.is_ok for report in reports)
+    texts = sum(not report.created_at for report in reports)
+    counts = (
+        (len(reports), "text" if texts == len(reports) else "answer"),
+        (citations, "quote"),
+        (sentences, "sentence"),
+    )
+    what = ", ".join(counted(number, noun) for number, noun in counts if number)
+    return f"{what}: {f'{failed} failed' if failed else 'all verified'}"
+
+
+def _record(report: Report) -> dict[str, Any]:
+    return {
+        **asdict(report),
+        "ok": report.is_ok,
+        "coverage": round(report.coverage, 4),
+        "citations": [{**asdict(citation), "ok": citation.is_ok} for citation in report.citations],
+    }
