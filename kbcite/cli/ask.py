@@ -63,6 +63,11 @@ def ask(
         )
 
 
+def answer_anew(context: Context, store: OpenStore, question: str) -> Answered:
+    """The answer to a question under the store's settings, not saved yet."""
+    return _answer(context, store, question, None, None, None, None, 3, None, ())
+
+
 def _answer(
     context: Context,
     store: OpenStore,
