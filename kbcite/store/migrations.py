@@ -252,6 +252,20 @@ MIGRATIONS: tuple[tuple[int, str], ...] = (
         CREATE INDEX frontier_queue ON frontier(host, source, is_urgent DESC, depth, id) WHERE state = 'queued';
         """,
     ),
+    (
+        8,
+        """
+        -- Whether pages of a site and path pattern hold their words, or a browser has to read them (web/render_verdicts.py).
+        CREATE TABLE render_verdicts(
+            site TEXT NOT NULL,
+            pattern TEXT NOT NULL,
+            need TEXT NOT NULL,  -- static, rendered, barren
+            pages INTEGER NOT NULL,
+            at TEXT NOT NULL,
+            PRIMARY KEY(site, pattern, need)
+        ) WITHOUT ROWID;
+        """,
+    ),
 )
 
 
