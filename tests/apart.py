@@ -14,6 +14,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -76,10 +77,14 @@ class Apart:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         print(json.dumps({"task": task, **options}), file=self._process.stdin, flush=True)
+        watchdog = threading.Timer(3 * limit_s, self._process.kill)
+        watchdog.start()
         line = self._process.stdout.readline()
+        watchdog.cancel()
         if not line:
+            self.close()
             self._start()
-            raise AssertionError(f"{task} brought its process down")
+            raise AssertionError(f"{task} did not end within {3 * limit_s:g} s, or brought its process down")
         outcome = Outcome(**json.loads(line))
         assert outcome.peak_mb < MAX_PEAK_MB
         assert outcome.elapsed_s < limit_s
