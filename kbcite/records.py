@@ -37,6 +37,18 @@ class PageState(StrEnum):
     DEAD = "dead"
 
 
+class Tier(StrEnum):
+    """How often a source's pages are visited again: the band in which each page's own interval moves."""
+
+    LIVE = "live"
+    """Between an hour and a day."""
+    DAILY = "daily"
+    WEEKLY = "weekly"
+    """Between a day and a week."""
+    MONTHLY = "monthly"
+    """Between a day and thirty days."""
+
+
 class Stage(StrEnum):
     CRAWL = "crawl"
     CLEAN = "clean"
@@ -59,6 +71,10 @@ class Skipped:
 
 
 # ---------------------------------------------------------------- fetching
+
+
+RENDERED_BY = "x-kbcite-rendered"
+"""Header of a stored page that is what a browser made of the bytes, and not the bytes; its value names the browser."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar, get_type_hints
 
 from kbcite.errors import UsageError
-from kbcite.records import RenderMode, SourceType
+from kbcite.records import RenderMode, SourceType, Tier
 
 T = TypeVar("T")
 
@@ -38,6 +38,8 @@ class SourceSettings:
     allow_private: bool = False
     """Loopback, private and link-local addresses may be fetched."""
     obey_robots: bool = True
+    tier: Tier = Tier.MONTHLY
+    """How often its pages are visited again."""
     labels: tuple[str, ...] = ()
     render: RenderMode = RenderMode.AUTO
     wait_selector: str = ""
@@ -60,6 +62,16 @@ class CrawlSettings:
     max_bytes: int = 10_000_000
     max_redirects: int = 10
     retries: int = 2
+    run_pages: int = 0
+    """Most pages of one run; 0 is no limit, here and below. What is left waits for the next run."""
+    run_bytes: int = 0
+    """Most bytes on the wire of one run."""
+    run_minutes: float = 0.0
+    host_pages: int = 0
+    """Most pages of one host in a run."""
+    host_bytes: int = 0
+    host_minutes: float = 0.0
+    """From the first answer of a host on."""
     browser: str = ""
     """Chromium's program, by path or name; empty means the first that is found on PATH."""
 
@@ -182,6 +194,12 @@ _RANGES: dict[str, tuple[float, float]] = {
     "max_bytes": (1, 10**10),
     "max_redirects": (0, 50),
     "retries": (0, 20),
+    "run_pages": (0, 10**9),
+    "run_bytes": (0, 10**15),
+    "run_minutes": (0, 10**6),
+    "host_pages": (0, 10**9),
+    "host_bytes": (0, 10**15),
+    "host_minutes": (0, 10**6),
     "min_words": (1, 10_000),
     "max_words": (1, 10_000),
     "overlap_words": (0, 10_000),

@@ -236,7 +236,7 @@ class Pages:
             "SELECT at, outcome, status, detail FROM visits WHERE page_id = ? ORDER BY at, rowid", (page_id,)
         ).fetchall()
 
-    def history(self, page_id: int, limit: int = 20) -> list[tuple[str, bool]]:
+    def history(self, page_id: int, limit: int = 40) -> list[tuple[str, bool]]:
         """(time, changed) of the last visits that saw the page, oldest first: what its schedule goes by."""
         rows = self._sql.execute(
             """SELECT at, outcome FROM visits WHERE page_id = ? AND outcome IN ('changed', 'unchanged')
