@@ -21,7 +21,6 @@ from kbcite.stages.crawl_results import Crawled, CrawlEvent, CrawlResults, is_fu
 from kbcite.store.archive import Archive
 from kbcite.store.database import Database
 from kbcite.store.frontier import FrontierRow
-from kbcite.urls import host_of
 from kbcite.web.fetch import HTML_TYPES
 from kbcite.web.link_filter import LinkFilter
 from kbcite.web.liveness import wants_full_fetch
@@ -136,7 +135,7 @@ class _Run:
         with self._archive.transaction():
             for n, done in enumerate(pending):
                 if isinstance(done.result, FetchedPage) and is_full(done.result) and not is_list(done.result):
-                    digests[n] = self._archive.put(done.result.body, host_of(done.result.final_url))
+                    digests[n] = self._archive.put_response(done.result)
         events: list[CrawlEvent] = []
         with self._database.transaction():
             for n, done in enumerate(pending):

@@ -92,8 +92,7 @@ def test_a_flipped_byte_of_the_archive_is_found_and_fetched_again(town: Shell, t
 
 def test_bytes_that_are_gone_are_named_by_page(town: Shell, town_site: Site) -> None:
     alter(town.store, "DELETE FROM blobs WHERE dictionary IS NOT NULL", file="archive.sqlite3")
-    (symptom,) = town("--json", "doctor").json["damage"]
-    assert symptom["check"] == "blob_missing"
+    (symptom,) = [row for row in town("--json", "doctor").json["damage"] if row["check"] == "blob_missing"]
     assert symptom["examples"][0].startswith(town_site.url)
 
 

@@ -2,11 +2,14 @@ from __future__ import annotations
 
 import random
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import zstandard
 
 from kbcite.errors import StoreError
+from kbcite.records import FetchedPage
 from kbcite.store.archive import Archive, digest_of
 
 
@@ -75,3 +78,83 @@ def test_damaged_bytes_are_written_anew_by_putting_them_again(tmp_path: Path) ->
         archive.put(b"first body" * 50, "https://a.example")
         assert archive.get(first) == b"first body" * 50
         assert archive.get(second) == b"second body" * 50
+
+
+def noise(seed: int, size: int) -> bytes:
+    """Bytes that do not compress."""
+    return random.Random(seed).randbytes(size)
+
+
+def answer(url: str, body: bytes, at: str = "2026-03-01T08:00:00Z", final_url: str = "") -> FetchedPage:
+    headers = (("content-type", "text/html"), ("set-cookie", "a=1"), ("set-cookie", "b=2"))
+    hops = ((301, url),) if final_url else ()
+    return FetchedPage(url, final_url or url, 200, headers, body, at, hops, (("user-agent", "kbcite"),), 77)
+
+
+def test_each_template_of_a_host_gets_a_dictionary(archive: Archive) -> None:
+    templates = [noise(n, 20_000) for n in range(3)]
+    for n in range(30):
+        archive.put(templates[n % 3] + b"<p>%d</p>" % n, "https://a.example")
+    assert archive.sizes()[2] < 3 * 20_100 + 27 * 200
+
+
+def test_a_host_has_only_so_many_dictionaries(archive: Archive) -> None:
+    bodies = [noise(n, 5_000) for n in range(20)]
+    digests = [archive.put(body, "https://a.example") for body in bodies]
+    assert [archive.get(digest) for digest in digests] == bodies
+    assert len(archive._host_dictionaries("https://a.example")) == 8
+
+
+def test_a_new_version_of_a_page_costs_little_more_than_what_changed(archive: Archive) -> None:
+    archive.put(noise(0, 20_000), "https://a.example")
+    text = noise(1, 50_000)
+    archive.put_response(answer("https://a.example/1", text))
+    before = archive.sizes()[2]
+    versions = [text[:n] + b"edited %d" % n + text[n:] for n in range(100, 120)]
+    digests = [archive.put_response(answer("https://a.example/1", version)) for version in versions]
+    assert archive.sizes()[2] - before < 20 * 100
+    assert [archive.get(digest) for digest in digests] == versions
+    dictionaries = dict(archive.digests())
+    assert {dictionaries[digest] for digest in digests} == {digest_of(text), digests[0]}, "no chain of versions"
+
+
+def test_an_answer_comes_back_with_everything_that_came_with_it(archive: Archive) -> None:
+    given = answer("https://a.example/old", b"body", final_url="https://a.example/new")
+    digest = archive.put_response(given)
+    ((number, kept_digest, kept),) = archive.responses()
+    assert (number, kept_digest) == (1, digest)
+    assert kept == replace(given, body=b"")
+
+
+def test_the_same_answer_is_kept_once_and_every_change_of_it(archive: Archive) -> None:
+    for day, body in enumerate((b"one", b"one", b"two", b"one", b"one"), 1):
+        archive.put_response(answer("https://a.example/1", body, f"2026-03-0{day}T08:00:00Z"))
+    assert [page.fetched_at[8:10] for _, _, page in archive.responses()] == ["01", "03", "04"]
+    assert archive.sizes()[0] == 2
+
+
+def test_an_archive_of_the_first_layout_is_taken_over(tmp_path: Path) -> None:
+    path = tmp_path / "archive.sqlite3"
+    with sqlite3.connect(path) as sql:
+        sql.execute(
+            """CREATE TABLE blobs(digest TEXT PRIMARY KEY, host TEXT NOT NULL, size INTEGER NOT NULL,
+               dictionary TEXT REFERENCES blobs(digest), data BLOB NOT NULL) WITHOUT ROWID"""
+        )
+        sql.execute("CREATE UNIQUE INDEX blobs_dictionary_of_host ON blobs(host) WHERE dictionary IS NULL")
+        data = zstandard.ZstdCompressor().compress(b"an old page")
+        sql.execute("INSERT INTO blobs VALUES(?, 'https://a.example', 11, NULL, ?)", (digest_of(b"an old page"), data))
+    sql.close()
+    with Archive(path) as archive:
+        assert archive.get(digest_of(b"an old page")) == b"an old page"
+        archive.put_response(answer("https://a.example/1", b"a new page"))
+        assert archive.sizes()[0] == 2
+
+
+def test_an_archive_of_a_newer_version_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "archive.sqlite3"
+    Archive(path).close()
+    with sqlite3.connect(path) as sql:
+        sql.execute("PRAGMA user_version = 99")
+    sql.close()
+    with pytest.raises(StoreError, match="newer kbcite"):
+        Archive(path)
