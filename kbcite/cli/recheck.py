@@ -9,6 +9,7 @@ import typer
 from kbcite.cli.context import Context, OpenStore, context_of
 from kbcite.cli.interrupt import Stop
 from kbcite.cli.progress import progress
+from kbcite.cli.rendering import rendering
 from kbcite.errors import ExitCode, Finding, NotFound, UsageError
 from kbcite.records import Skipped
 from kbcite.render import one_line, printable, summary
@@ -68,12 +69,13 @@ def _run(
     scope = Scope(settings.sources)
     with (
         Fetcher(settings.crawl, allow_private=scope.allows_private, clock=context.clock) as fetcher,
+        rendering(context, store, fetcher) as render,
         progress(context, "recheck") as advance,
     ):
         for record in recheck_pages(
             store.database,
             store.archive,
-            fetcher.fetch,
+            render.fetch,
             settings.sources,
             clean_page,
             urls=urls,

@@ -23,14 +23,13 @@ BARE_BYTES = 120
 NOSCRIPT_BYTES = 3_000
 """A `noscript` that is longer holds the page itself, as forums do for search engines; the cleaner reads it."""
 
-_SKIPPED = re.compile(
-    rb"<(?:!--|(script|style|noscript|template|svg|textarea|title|select|button|nav|footer|a|iframe)(?=[\s>/]))",
-    re.IGNORECASE,
+_UNSEEN_NAMES = b"script style noscript template svg textarea title iframe".split()
+_FRAME_NAMES = b"select button nav footer a".split()
+_UNSEEN, _SKIPPED = (
+    re.compile(rb"<(?:!--|(" + b"|".join(names) + rb")(?=[\s>/]))", re.IGNORECASE)
+    for names in (_UNSEEN_NAMES, _UNSEEN_NAMES + _FRAME_NAMES)
 )
-_END = {
-    name: re.compile(b"</" + name + rb"(?=[\s>/])", re.IGNORECASE)
-    for name in b"script style noscript template svg textarea title select button nav footer a iframe".split()
-}
+_END = {name: re.compile(b"</" + name + rb"(?=[\s>/])", re.IGNORECASE) for name in _UNSEEN_NAMES + _FRAME_NAMES}
 _TAG = re.compile(rb"<[^<>]*>")
 _NO_TEXT = re.compile(rb"&(?:\w+;)?|[\s\x00-\x25\x27-\x2f\x3a-\x40\x5b-\x60\x7b-\x7f]+")
 _SCRIPT = re.compile(rb"<script\b", re.IGNORECASE)
@@ -43,7 +42,8 @@ _CUSTOM_ROOT = re.compile(
     rb"<(?P<name>app-root|[a-z]{1,30}-app)\b[^<>]*>\s*(?:loading[^<]{0,40})?</(?P=name)>", re.IGNORECASE
 )
 _ASKS_FOR_JAVASCRIPT = re.compile(
-    rb"<noscript\b(?:(?!</?noscript).){0,600}?java ?script|(?:enable|requires?|turn on|needs?|\xe5\x90\xaf\xe7\x94\xa8|\xe5\xbc\x80\xe5\x90\xaf)\s*java ?script",
+    rb"<noscript\b(?:(?!</?noscript).){0,600}?java ?script"
+    rb"|(?:enable|requires?|turn on|needs?|\xe5\x90\xaf\xe7\x94\xa8|\xe5\xbc\x80\xe5\x90\xaf)\s*java ?script",
     re.IGNORECASE | re.DOTALL,
 )
 _FRAMEWORK = re.compile(
@@ -75,12 +75,15 @@ def shell_sign(body: bytes) -> str | None:
     return "bare" if count < BARE_BYTES else None
 
 
-def text_bytes(body: bytes, enough: int = FULL_BYTES) -> int:
-    """Bytes of letters, digits and non-ASCII characters of a page's text outside links, menus and footers; counted up to `enough`."""
+def text_bytes(body: bytes, enough: int = FULL_BYTES, *, is_frame_counted: bool = False) -> int:
+    """Bytes of letters, digits and non-ASCII characters of a page's text, counted up to `enough`.
+
+    Links, menus and footers count only with `is_frame_counted`.
+    """
     count = position = 0
     unclosed: set[bytes] = set()
     while position < len(body) and count < enough:
-        skipped = _SKIPPED.search(body, position)
+        skipped = (_UNSEEN if is_frame_counted else _SKIPPED).search(body, position)
         stop = skipped.start() if skipped else len(body)
         count += len(_NO_TEXT.sub(b"", _TAG.sub(b" ", body[position:stop])))
         if skipped is None:

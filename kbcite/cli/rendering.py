@@ -1,0 +1,36 @@
+"""The fetch that renders, for the commands that fetch; and what they say of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from kbcite.cli.context import Context, OpenStore
+from kbcite.render import printable
+
+if TYPE_CHECKING:
+    from kbcite.stages.render import RenderingFetch
+    from kbcite.web.fetch import Fetcher
+
+_NAMED = 3
+
+
+@contextmanager
+def rendering(context: Context, store: OpenStore, fetcher: Fetcher) -> Iterator[RenderingFetch]:
+    """A fetch that hands pages to a browser where they need one. At the end it is closed, and pages that went without are named."""
+    from kbcite.stages.render import RenderingFetch
+
+    settings = store.settings
+    with RenderingFetch(
+        store.database, fetcher.fetch, settings.sources, settings.crawl, fetcher.user_agent, context.clock
+    ) as render:
+        try:
+            yield render
+        finally:
+            render.save()
+    if render.unread:
+        named = ", ".join(printable(url) for url in render.unread[:_NAMED])
+        more = f" and {len(render.unread) - _NAMED} more" if len(render.unread) > _NAMED else ""
+        context.say(f"{len(render.unread)} pages are written by scripts and were not read: {named}{more}")
+        context.say(f"{render.unavailable}; then crawl again")
