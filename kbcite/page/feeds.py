@@ -10,7 +10,7 @@ import zlib
 
 from lxml import etree
 
-from kbcite.urls import resolve
+from kbcite.urls import MAX_URL_LENGTH, resolve
 
 LIST_TYPES = (
     "application/xml",
@@ -51,7 +51,8 @@ def read_list(data: bytes, url: str) -> tuple[str, ...] | None:
             continue
         if element.get("rel", "alternate") != "alternate":
             continue
-        link = resolve(url, (element.get("href") or element.text or "").strip())
+        href = (element.get("href") or element.text or "").strip()
+        link = resolve(url, href) if len(href) <= 2 * MAX_URL_LENGTH else None
         if link is not None and link != url:
             links[link] = None
             if len(links) == MAX_URLS:

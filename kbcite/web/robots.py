@@ -20,6 +20,7 @@ MAX_BYTES = 512_000
 """RFC 9309 asks for at least 500 KiB."""
 MAX_REDIRECTS = 5
 """RFC 9309 asks for at least five; behind more of them a robots.txt counts as not there."""
+MAX_SITEMAPS = 500
 KEEP = timedelta(hours=24)
 RETRY_AFTER_FAILURE = timedelta(minutes=10)
 
@@ -104,7 +105,7 @@ class Robots:
 
     @property
     def sitemaps(self) -> tuple[str, ...]:
-        return tuple(self._rules.sitemaps) if self._rules is not None else ()
+        return tuple(dict.fromkeys(self._rules.sitemaps))[:MAX_SITEMAPS] if self._rules is not None else ()
 
 
 @dataclass(frozen=True, slots=True)
