@@ -14,6 +14,8 @@ from html.entities import html5
 from kbcite.urls import MAX_URL_LENGTH, resolve
 
 MAX_LINKS = 10_000
+MAX_TAGS = 200_000
+"""Tags looked at: the rest of a page that has more of them is not read for links."""
 FEED_TYPES = ("application/rss+xml", "application/atom+xml")
 _AGENTS = ("robots", "kbcite")
 
@@ -27,7 +29,7 @@ _END = {
 }
 _ATTRIBUTE = re.compile(r"""([^\s"'<>/=]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""")
 # In an attribute a name without its semicolon is no reference where a letter, a digit or `=` follows: `?a=1&copy=2`.
-_REFERENCE = re.compile(r"&(?:#(?:[0-9]+|[xX][0-9a-fA-F]+);?|[a-zA-Z][a-zA-Z0-9]*(?:;|(?![a-zA-Z0-9=])))")
+_REFERENCE = re.compile(r"&(?:#(?:[0-9]{1,9}|[xX][0-9a-fA-F]{1,8});?|[a-zA-Z][a-zA-Z0-9]*(?:;|(?![a-zA-Z0-9=])))")
 _REFRESH = re.compile(r"""\s*(\d*)(?:\.\d*)?\s*[;,]?\s*(?:url\s*=\s*)?["']?([^"']*)""", re.IGNORECASE)
 _NO_PAGE = re.compile(r"\s*(?:#|(?:javascript|mailto|tel|data|about|sms|weixin|tencent):|$)", re.IGNORECASE)
 
@@ -60,8 +62,9 @@ def read_links(text: str, url: str, encoding: str = "utf-8") -> PageLinks:
     hrefs: dict[str, None] = {}
     canonical = refresh = None
     directives: set[str] = set()
-    position = noscript_end = 0
-    while found := _START.search(text, position):
+    position = noscript_end = tags = 0
+    while (found := _START.search(text, position)) and tags < MAX_TAGS:
+        tags += 1
         position = found.end()
         if found["comment"]:
             position = _after(text.find("-->", position), text, 3)
@@ -105,7 +108,7 @@ def _resolve_all(hrefs: dict[str, None], base: str, encoding: str) -> tuple[str,
     for href in hrefs:
         if len(href) > 2 * MAX_URL_LENGTH or _NO_PAGE.match(href):
             continue
-        if link := resolve(base, href, encoding):
+        if (link := resolve(base, href, encoding)) and len(link) <= 2 * MAX_URL_LENGTH:
             links[link] = None
             if len(links) == MAX_LINKS:
                 break
