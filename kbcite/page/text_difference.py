@@ -8,11 +8,18 @@ the line break), or a punctuation character. White space inside a line and blank
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
+from kbcite.urls import split
 from kbcite.words import CJK
+
+SAME_SHARE = 0.9
+MAX_TOKEN_PAIRS = 100_000_000
+"""Runs of lines whose tokens make more pairs are taken to differ altogether: finding what two long texts on different things have
+in common takes seconds that grow with the square of their length, and tells nothing."""
 
 _LINE_MARK = r"^[ \t]*(?:#{1,6} |> ?|[-*+] |\d{1,9}[.)] |:[ ]|\| |```)*"
 _TOKEN = re.compile(f"(?P<mark>{_LINE_MARK})|(?P<word>[{CJK}]|[^\\W{CJK}]+)|(?P<other>[^\\s])")
@@ -93,6 +100,35 @@ def compare(expected: str, found: str) -> Difference:
     return Difference(missing, superfluous, marks, sum(len(_WORD.findall(line)) for line in old), tuple(hunks))
 
 
+def share_kept(old: str, new: str) -> float:
+    """Share of the old text, in characters, that stands in lines of the new one too; 1 for an empty one."""
+    left = Counter(_lines(new))
+    total = kept = 0
+    for line in _lines(old):
+        total += len(line)
+        if left[line]:
+            left[line] -= 1
+            kept += len(line)
+    return kept / total if total else 1.0
+
+
+def is_same_but_for_address(one: str, one_url: str, other: str, other_url: str) -> bool:
+    """Whether two pages say the same, but that each may repeat its own address: how a site words "not found"."""
+    masked, other_masked = _without_address(one, one_url), _without_address(other, other_url)
+    return min(share_kept(masked, other_masked), share_kept(other_masked, masked)) >= SAME_SHARE
+
+
+def _without_address(text: str, url: str) -> str:
+    parts = split(url)
+    path = parts.path if parts else url
+    name = path.rstrip("/").rpartition("/")[2]
+    for spelling in (url, path, name, name.partition(".")[0]):
+        # A name of a letter or two stands in too many words.
+        if len(spelling) > 2:
+            text = text.replace(spelling, "\N{OBJECT REPLACEMENT CHARACTER}")
+    return text
+
+
 def _lines(text: str) -> list[str]:
     return [line.rstrip() for line in text.splitlines() if line.strip(" >\t")]
 
@@ -107,6 +143,8 @@ def _tokens(lines: Sequence[str]) -> list[_Token]:
 
 def _changed(old: Sequence[_Token], new: Sequence[_Token]) -> tuple[list[_Token], list[_Token]]:
     """The tokens of each side that the other does not have in its place."""
+    if len(old) * len(new) > MAX_TOKEN_PAIRS:
+        return list(old), list(new)
     matcher = SequenceMatcher(None, [_key(token) for token in old], [_key(token) for token in new], autojunk=False)
     old_changed: list[_Token] = []
     new_changed: list[_Token] = []

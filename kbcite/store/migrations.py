@@ -266,6 +266,14 @@ MIGRATIONS: tuple[tuple[int, str], ...] = (
         ) WITHOUT ROWID;
         """,
     ),
+    (
+        9,
+        """
+        -- When a page was named out of date; the next recheck visits it first.
+        ALTER TABLE pages ADD COLUMN marked_at TEXT;
+        CREATE INDEX pages_marked ON pages(marked_at) WHERE marked_at IS NOT NULL;
+        """,
+    ),
 )
 
 

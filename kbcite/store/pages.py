@@ -34,6 +34,8 @@ class PageRow:
     missing_since: str | None
     failures: int
     moved_to: str | None
+    marked_at: str | None
+    """When it was named out of date; None once it was visited after that."""
 
     @property
     def url_key(self) -> str:
@@ -54,7 +56,7 @@ class StaleSnapshot:
 
 
 _COLUMNS = """p.id, p.url, p.source, p.source_type, p.labels, p.state, p.snapshot_id, p.document_id, s.digest, p.etag,
-    p.last_modified, p.fetched_at, p.changed_at, p.due_at, p.misses, p.missing_since, p.failures, p.moved_to"""
+    p.last_modified, p.fetched_at, p.changed_at, p.due_at, p.misses, p.missing_since, p.failures, p.moved_to, p.marked_at"""
 
 
 class Pages:
@@ -94,7 +96,7 @@ class Pages:
         """Pages whose next visit is due, longest overdue first; dead pages come up for revival too."""
         rows = self._sql.execute(
             f"""SELECT {_COLUMNS} FROM pages p LEFT JOIN snapshots s ON s.id = p.snapshot_id
-                WHERE p.due_at <= ? ORDER BY p.due_at, p.url LIMIT ?""",
+                WHERE p.due_at <= ?1 OR p.marked_at IS NOT NULL ORDER BY p.due_at, p.url LIMIT ?2""",
             (now, limit),
         )
         return [_page(row) for row in rows]
@@ -225,9 +227,14 @@ class Pages:
 
     def postpone(self, page_id: int, due_at: str) -> None:
         """Move the next visit of a page that could not be visited for a reason of ours: whitelist, robots.txt."""
-        self._sql.execute("UPDATE pages SET due_at = ? WHERE id = ?", (due_at, page_id))
+        self._sql.execute("UPDATE pages SET due_at = ?, marked_at = NULL WHERE id = ?", (due_at, page_id))
+
+    def mark(self, page_id: int, at: str) -> None:
+        """Name a page out of date: it is visited before all others by the next recheck, whenever it was due."""
+        self._sql.execute("UPDATE pages SET marked_at = ? WHERE id = ?", (at, page_id))
 
     def _visit(self, page_id: int, at: str, outcome: str, status: int | None, detail: str) -> None:
+        self._sql.execute("UPDATE pages SET marked_at = NULL WHERE id = ? AND marked_at IS NOT NULL", (page_id,))
         self._sql.execute("INSERT INTO visits VALUES(?, ?, ?, ?, ?)", (page_id, at, outcome, status, detail))
 
     def visits(self, page_id: int) -> list[tuple[str, str, int | None, str]]:

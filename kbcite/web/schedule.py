@@ -80,7 +80,7 @@ def next_visit(
         band = BANDS[tier]
         base_s = min(band.first_s, settings.interval_days * DAY_S)
         seconds = interval_s(change_rate(spans_of(history)), base_s, band)
-    return to_text(from_text(now) + timedelta(seconds=seconds))
+    return to_text(from_text(now) + timedelta(seconds=round(seconds)))
 
 
 def interval_s(rate: float, base_s: float, band: Band) -> float:
@@ -125,6 +125,8 @@ def change_rate(spans: Spans) -> float:
     A visit that found a change after t seconds has the chance 1 - exp(-rate t), one that found none exp(-rate t). The prior
     is wide, so that visits in quick succession, which tell little, change little.
     """
+    if not spans:
+        return PRIOR_RATE
     changed = [span for span, is_changed in spans if is_changed]
     unchanged = sum(span for span, is_changed in spans if not is_changed)
     middle_of_prior = math.log(PRIOR_RATE)

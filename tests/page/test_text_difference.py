@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbcite.page.text_difference import Difference, compare
+from kbcite.page import text_difference
+from kbcite.page.text_difference import Difference, compare, is_same_but_for_address, share_kept
 
 TEXT = """# 价目表
 
@@ -79,3 +80,31 @@ def test_shown_lines_are_the_lines_of_the_texts(a: str, b: str) -> None:
             text = a if line.side in "- " else b
             assert line.text in text
     assert 0 <= difference.f1 <= 1
+
+
+def test_the_share_of_a_text_that_is_kept_counts_characters_of_whole_lines() -> None:
+    assert share_kept("one two\nthree\nfour", "three\nnew\none two") == pytest.approx(12 / 16)
+    assert share_kept("a\na", "a") == 0.5
+    assert share_kept("", "a") == 1.0
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("No page /shop/red-shoes here.\nGo home.", "No page /shop/kbcite-0af3.html here.\nGo home.", True),
+        ("Nothing at red-shoes.", "Nothing at kbcite-0af3.", True),
+        ("Red shoes cost 10.\nGo home.", "No page /shop/kbcite-0af3.html here.\nGo home.", False),
+        ("", "", True),
+    ],
+)
+def test_two_pages_may_differ_in_their_own_address(one: str, other: str, same: bool) -> None:
+    urls = "https://e.com/shop/red-shoes", "https://e.com/shop/kbcite-0af3.html"
+    assert is_same_but_for_address(one, urls[0], other, urls[1]) is same
+
+
+def test_two_long_texts_on_different_things_are_not_searched_for_what_they_share(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(text_difference, "MAX_TOKEN_PAIRS", 10)
+    found = compare("one two three four", "one two three five")
+    assert (found.missing, found.superfluous) == (4, 4)

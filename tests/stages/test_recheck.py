@@ -1,5 +1,7 @@
 """Rechecks of a real site on loopback, with the real cleaning rules."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -8,10 +10,11 @@ import pytest
 
 from kbcite.errors import NotFound
 from kbcite.page.cleaning import clean_page
-from kbcite.records import PageState, Skipped
+from kbcite.records import PageState, Skipped, Tier
 from kbcite.settings import CrawlSettings, SourceSettings
 from kbcite.stages.crawl import crawl_site
-from kbcite.stages.recheck import Rechecked, recheck_pages
+from kbcite.stages.recheck import recheck_pages
+from kbcite.stages.recheck_verdict import Rechecked
 from kbcite.store.archive import Archive
 from kbcite.store.database import Database
 from kbcite.store.pages import PageRow
@@ -31,6 +34,10 @@ def article(version: int = 1, views: int = 10, clock: str = "12:00:00", extra: s
         f"<h1>Release notes</h1><p>{PARAGRAPH.replace('{}', str(version))}</p>"
         f"<p>{PARAGRAPH.replace('{}', 'two')}</p><p>{extra}</p></article><footer>{views} visits</footer></body></html>"
     )
+
+
+def store_day(store: Store) -> int:
+    return int(store.now[8:10])
 
 
 class Store:
@@ -234,11 +241,11 @@ def test_a_temporary_redirect_is_a_move_once_it_lasts(store: Store, site: Site) 
     ]
 
 
-def test_a_redirect_off_the_whitelist_is_not_followed(store: Store, site: Site) -> None:
+def test_a_redirect_off_the_whitelist_is_not_followed_and_is_told(store: Store, site: Site) -> None:
     site.pages["/a"] = Reply(status=301, headers=(("Location", "http://example.com/"),))
-    (record,) = store.recheck(8)
-    assert isinstance(record, Skipped)
-    assert record.reason == "out_of_scope"
+    record = store.one(8)
+    assert record.outcome == "unreachable"
+    assert record.detail == "redirects to http://example.com/, which is not fetched: out_of_scope"
 
 
 def test_being_sent_to_the_start_page_counts_as_gone(store: Store, site: Site) -> None:
@@ -253,6 +260,85 @@ def test_a_text_that_the_site_gives_for_any_address_counts_as_gone(store: Store,
     record = store.one(8)
     assert (record.outcome, record.evidence.misses) == ("unreachable", 1)
     assert "cannot exist" in record.detail
+
+
+def test_a_not_found_that_repeats_its_address_and_is_longer_than_the_page_counts_as_gone(
+    store: Store, site: Site
+) -> None:
+    def answer(handler: Any) -> str:
+        return (
+            f"<html><title>Shop</title><body><h1>No such page</h1><p>We looked for {handler.path} and could not find it.</p>"
+            f"<p>{PARAGRAPH * 3}</p></body></html>"
+        )
+
+    site.pages["/a"] = site.missing = answer
+    record = store.one(8)
+    assert (record.outcome, record.evidence.misses) == ("unreachable", 1)
+    assert "cannot exist" in record.detail
+
+
+def test_being_sent_where_any_address_is_sent_counts_as_gone(store: Store, site: Site) -> None:
+    site.pages |= {"/a": Reply(status=301, headers=(("Location", "/gone.html"),)), "/gone.html": article(3)}
+    site.missing = Reply(status=302, headers=(("Location", "/gone.html"),))
+    assert [store.one(day, urls=[f"{site.url}/a"]).outcome for day in (8, 9, 12)] == [
+        "unreachable",
+        "unreachable",
+        "dead",
+    ]
+
+
+def test_the_site_is_asked_for_a_page_that_cannot_exist_once_a_folder(store: Store, site: Site) -> None:
+    site.pages |= {f"/f/{n}": article(n) for n in range(4)}
+    store.crawl(*(f"/f/{n}" for n in range(4)))
+    site.pages |= {f"/f/{n}": f"<html><title>{n}</title><body><p>{f'Number {n} is new. ' * 40}" for n in range(4)}
+    assert {record.outcome for record in store.recheck(8) if isinstance(record, Rechecked)} == {"changed", "unchanged"}
+    assert sum("kbcite-" in path for path in site.paths()) == 1
+
+
+def test_an_edit_costs_no_further_request(store: Store, site: Site) -> None:
+    site.pages["/a"] = article(extra="One more sentence that was not there before stands here now.")
+    assert store.one(8).outcome == "changed"
+    assert site.paths() == ["/a"]
+
+
+def test_a_redirect_to_log_in_is_out_of_reach_for_however_long(store: Store, site: Site) -> None:
+    form = "<html><title>Welcome</title><body><form><input type=password></form></body></html>"
+    site.pages |= {"/a": Reply(status=302, headers=(("Location", "/login?next=/a"),)), "/login": form}
+    records = [store.one(day, urls=[f"{site.url}/a"]) for day in range(8, 14)]
+    assert {record.outcome for record in records} == {"unreachable"}
+    assert records[0].detail == f"login_wall: sent to {site.url}/login?next=/a"
+
+
+def test_a_form_to_log_in_in_place_of_the_page_is_out_of_reach(store: Store, site: Site) -> None:
+    site.pages["/a"] = "<html><body><p>Please log in to read on.</p><form><input type='password'></form></body></html>"
+    record = store.one(8)
+    assert (record.outcome, record.detail) == ("unreachable", "login_wall: a form with a password")
+    assert len(store.database.pages.snapshots(store.page().id)) == 1
+
+
+def test_a_domain_that_is_for_sale_counts_as_gone(store: Store, site: Site) -> None:
+    site.pages["/a"] = "<html><title>e.com</title><body><h1>e.com</h1><p>This domain is for sale. Make an offer.</p>"
+    assert [store.one(day).outcome for day in (8, 9, 12)] == ["unreachable", "unreachable", "dead"]
+    assert len(store.database.pages.snapshots(store.page().id)) == 1
+
+
+def test_410_takes_as_many_checks_as_404(store: Store, site: Site) -> None:
+    site.pages["/a"] = Reply(b"gone", 410)
+    assert [store.one(day).outcome for day in (8, 9, 12)] == ["unreachable", "unreachable", "dead"]
+
+
+def test_the_evidence_is_told(store: Store, site: Site) -> None:
+    del site.pages["/a"]
+    store.one(8)
+    record = store.one(9)
+    assert record.detail.startswith("status 404, check 2 of 3 since 2026-11-08T12:00:00Z")
+    assert record.due_at == "2026-11-10T12:00:00Z"
+
+
+def test_a_page_that_became_a_file_of_another_kind_is_out_of_reach(store: Store, site: Site) -> None:
+    site.pages["/a"] = Reply(b"%PDF-1.7", headers=(("Content-Type", "application/pdf"),))
+    record = store.one(8)
+    assert (record.outcome, record.detail) == ("unreachable", "now is application/pdf")
 
 
 def test_a_text_that_shrank_is_a_change_where_the_site_has_honest_404s(store: Store, site: Site) -> None:
@@ -277,6 +363,51 @@ def test_a_limit_leaves_the_rest_due(store: Store, site: Site) -> None:
     store.crawl(*(f"/{n}" for n in range(5)))
     assert len(store.recheck(10, everything=False, limit=4)) == 4
     assert len(store.recheck(10, everything=False)) == 2
+
+
+def test_a_limit_takes_the_pages_whose_visit_is_worth_most(store: Store, site: Site) -> None:
+    def answer(handler: Any) -> str:
+        return article(store_day(store))
+
+    site.pages |= {"/often": answer, "/never": article(2)}
+    store.crawl("/often", "/never")
+    for day in (4, 8, 9, 13):
+        store.recheck(day)
+    (first,) = store.recheck(16, limit=1)
+    assert first.url == f"{site.url}/often"
+
+
+def test_a_page_named_out_of_date_comes_first_before_it_is_due_and_in_full(store: Store, site: Site) -> None:
+    site.pages["/b"] = Reply(article(2).encode(), headers=(("ETag", '"1"'), ("Content-Type", "text/html")))
+    store.crawl("/b")
+    store.recheck(8)
+    site.requests.clear()
+    store.database.pages.mark(store.page("/b").id, "2026-11-09T12:00:00Z")
+    (record,) = store.recheck(9, everything=False)
+    assert record.url == f"{site.url}/b"
+    assert "if-none-match" not in site.requests[-1].headers
+    assert store.recheck(9, everything=False) == []
+
+
+@pytest.mark.parametrize(("tier", "days"), [(Tier.DAILY, 1), (Tier.MONTHLY, 7)])
+def test_the_tier_of_the_source_bounds_the_interval(store: Store, site: Site, tier: Tier, days: int) -> None:
+    store.sources = (SourceSettings(url=f"{site.url}/", allow_private=True, tier=tier),)
+    assert days <= (int(store.one(8).due_at[8:10]) - 8) < 2 * days
+
+
+def test_a_run_over_what_is_due_reads_no_archived_bytes_of_unchanged_pages(
+    store: Store, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def answer(handler: Any) -> Reply:
+        is_known = "If-None-Match" in handler.headers
+        return Reply(b"" if is_known else article().encode(), 304 if is_known else 200, (("ETag", '"1"'),))
+
+    site.pages["/a"] = answer
+    store.one(2)
+    monkeypatch.setattr(store.archive, "get", None)
+    (record,) = store.recheck(20, everything=False)
+    assert isinstance(record, Rechecked)
+    assert record.detail == "not modified"
 
 
 def test_a_stopped_run_leaves_the_rest_due(store: Store) -> None:
