@@ -56,6 +56,7 @@ class Stage(StrEnum):
     INDEX = "index"
     ASK = "ask"
     RECHECK = "recheck"
+    IMPORT = "import"
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,6 +39,7 @@ COMMANDS = {
     "trace": "Show the whole way of one answer.",
     "export": "Write answers out for other programs.",
     "status": "Show what the store holds.",
+    "warc": "Take in crawls of other programs, give the archive out.",
     "doctor": "Look for damage in the store, and repair it.",
     "regress": "Clean the golden pages and show what was lost.",
 }
