@@ -47,6 +47,9 @@ class _Handler(BaseHTTPRequestHandler):
         if answer is not None:
             self.reply(answer)
 
+    def do_POST(self) -> None:
+        self.do_GET()
+
     def reply(self, reply: Reply) -> None:
         self.send_response(reply.status)
         for name, value in reply.headers:

@@ -22,10 +22,9 @@ from kbcite.settings import CrawlSettings, SourceSettings
 from kbcite.store.database import Database
 from kbcite.web.browser import Browser, Rendered, why_unavailable
 from kbcite.web.fetch import HTML_TYPES, allow_any
-from kbcite.web.page_requests import PageRequests
+from kbcite.web.page_requests import PageFetch, PageRequests
 from kbcite.web.render_verdicts import Need, RenderVerdict, RenderVerdicts
 from kbcite.web.scope import Scope
-from kbcite.web.visitor import Fetch
 
 MAX_LEAPS = 3
 """Times that a script may take the reader to another address before it says anything."""
@@ -45,7 +44,7 @@ class RenderingFetch:
     def __init__(
         self,
         database: Database,
-        fetch: Fetch,
+        fetch: PageFetch,
         sources: Sequence[SourceSettings],
         settings: CrawlSettings,
         user_agent: str,

@@ -93,13 +93,16 @@ class Fetcher:
         last_modified: str | None = None,
         types: tuple[str, ...] | None = None,
         cut_at: int | None = None,
+        more_headers: tuple[tuple[str, str], ...] = (),
+        data: bytes | None = None,
     ) -> FetchedPage | FetchFailure:
         """The answer for a URL, redirects followed.
 
         is_allowed: asked before each hop, the first included; a text refuses it (`reason` or `reason: detail`). The time it takes
         does not count. etag, last_modified: make the request conditional. types: content types wanted of a 2xx answer; the body
         of any other is not read and gives `content_type`. cut_at: keep this many bytes of a longer body and leave the rest,
-        where otherwise more than `max_bytes` gives `too_large`. Raises UsageError when offline.
+        where otherwise more than `max_bytes` gives `too_large`. more_headers, data: what a script of a page sends along, with data by POST;
+        neither goes to another host or further than a redirect. Raises UsageError when offline.
         """
         if self._session is None:
             raise UsageError(f"{url} needs the network; run the command again without --offline")
@@ -107,7 +110,7 @@ class Fetcher:
         deadline = started + self._settings.total_timeout_s
         current = resolve(url, url)
         redirects: list[tuple[int, str]] = []
-        headers = self._headers(etag, last_modified)
+        headers = self._headers(etag, last_modified) | {name.title(): value for name, value in more_headers}
         try:
             if current is None:
                 raise _Refused("scheme", "only http and https addresses are fetched")
@@ -119,7 +122,7 @@ class Fetcher:
                     reason, _, detail = refusal.partition(": ")
                     raise _Refused(reason, detail)
                 deadline += time.monotonic() - asked
-                response = self._request(current, headers, deadline)
+                response = self._request(current, headers, deadline, data)
                 try:
                     target = _redirect_target(response, current)
                     if target is None:
@@ -131,7 +134,7 @@ class Fetcher:
                 if len(redirects) > self._settings.max_redirects or redirects.count((response.status_code, target)) > 1:
                     raise _Refused("redirect_loop", f"{len(redirects)} redirects, the last to {target}")
                 current = target
-                headers = self._headers(None, None)
+                headers, data = self._headers(None, None), None
         except _Refused as refused:
             hop_url = current[:MAX_URL_CHARS] if current is not None and current != url else ""
             return FetchFailure(url, refused.reason, refused.detail, refused.retryable, hop_url)
@@ -156,7 +159,9 @@ class Fetcher:
             headers["If-Modified-Since"] = last_modified
         return headers
 
-    def _request(self, url: str, headers: dict[str, str], deadline: float) -> requests.Response:
+    def _request(
+        self, url: str, headers: dict[str, str], deadline: float, data: bytes | None = None
+    ) -> requests.Response:
         """The answer's head, its body unread. Raises _Refused."""
         import requests
         from requests.cookies import extract_cookies_to_jar
@@ -175,8 +180,10 @@ class Fetcher:
             try:
                 # Not session.prepare_request: it rewrites some escapes, and what was linked is what is asked for.
                 prepared = requests.PreparedRequest()
-                prepared.method, prepared.url = "GET", url
+                prepared.method, prepared.url = "GET" if data is None else "POST", url
                 prepared.prepare_headers(headers)
+                if data is not None:
+                    prepared.prepare_body(data, None)
                 prepared.prepare_cookies(self._session.cookies)
                 prepared.prepare_hooks({})
                 # Not session.send: it reads the whole body of a redirect, whatever its size, before handing it over.
@@ -197,7 +204,7 @@ class Fetcher:
                 if too_much := _too_much(error):
                     raise _Refused("too_large", too_much) from error
                 # A server may close a kept connection at the moment it is used again; that says nothing about the page.
-                if hop.is_reused and not is_last_try:
+                if hop.is_reused and not is_last_try and data is None:
                     continue
                 raise _Refused(*_connection_fault(error), True) from error
             except (requests.exceptions.RequestException, UnicodeError, ValueError) as error:

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict, defaultdict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Protocol
 
 from kbcite.clock import Clock
 from kbcite.records import FetchedPage, FetchFailure, RobotsCopy
@@ -22,6 +23,8 @@ from kbcite.web.visitor import Fetch
 ANSWERED = frozenset({"script", "stylesheet", "xhr", "fetch"})
 """Kinds of requests, as browsers name them, that may bring text."""
 SHARED = frozenset({"script", "stylesheet"})
+FORWARDED = frozenset("accept accept-language authorization content-type origin referer".split())
+"""Headers that go on to the server; of others only those whose names begin with `x-`, which data interfaces ask for."""
 MAX_SHARED_BYTES = 50_000_000
 MAX_SENT_BYTES = 64_000
 
@@ -38,13 +41,30 @@ class PageRequest:
     data: bytes | None = None
 
 
+class PageFetch(Fetch, Protocol):
+    """What `Fetcher.fetch` is, with what a page's script may send along."""
+
+    def __call__(
+        self,
+        url: str,
+        *,
+        is_allowed: Callable[[str], str | None] = ...,
+        etag: str | None = None,
+        last_modified: str | None = None,
+        types: tuple[str, ...] | None = None,
+        cut_at: int | None = None,
+        more_headers: tuple[tuple[str, str], ...] = (),
+        data: bytes | None = None,
+    ) -> FetchedPage | FetchFailure: ...
+
+
 class PageRequests:
     """Answers the requests of rendered pages; safe to use from several threads.
 
     Scripts and styles are fetched once for all pages. robots: the copies known so far, by host.
     """
 
-    def __init__(self, fetch: Fetch, scope: Scope, robots: Mapping[str, RobotsCopy], clock: Clock) -> None:
+    def __init__(self, fetch: PageFetch, scope: Scope, robots: Mapping[str, RobotsCopy], clock: Clock) -> None:
         self._fetch = fetch
         self._scope = scope
         self._copies = dict(robots)
@@ -79,7 +99,12 @@ class PageRequests:
         is_shared = request.kind in SHARED and request.method == "GET"
         if is_shared and (known := self._take_shared(request.url)) is not None:
             return known
-        result = self._fetch(request.url, is_allowed=lambda hop: self._hop_refusal(request, hop))
+        result = self._fetch(
+            request.url,
+            is_allowed=lambda hop: self._hop_refusal(request, hop),
+            more_headers=tuple((name, value) for name, value in request.headers if _is_forwarded(name.lower())),
+            data=(request.data or b"") if request.method == "POST" else None,
+        )
         if is_shared and isinstance(result, FetchedPage) and result.status == 200:
             self._share(request.url, result)
         return result
@@ -124,3 +149,7 @@ class PageRequests:
                 self._shared_bytes += len(page.body)
             while self._shared_bytes > MAX_SHARED_BYTES:
                 self._shared_bytes -= len(self._shared.popitem(last=False)[1].body)
+
+
+def _is_forwarded(name: str) -> bool:
+    return name in FORWARDED or (name.startswith("x-") and not name.startswith("x-forwarded"))
