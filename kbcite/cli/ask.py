@@ -50,7 +50,8 @@ def ask(
         )
         # Shown before it is saved: a store that is busy or full must not swallow an answer that may have cost something.
         _print(context, answered.answer)
-        save_answer(store.database, answered)
+        if not save_answer(store.database, answered):
+            context.say(f"{context.store} cannot be written, so the answer is not kept")
         bar = store.settings.ask
     answer = answered.answer
     if answer.refusal:

@@ -21,6 +21,7 @@ from kbcite.page.shown_text import shown_text
 from kbcite.records import Answer, RetrievedBlock, SnapshotReference, Source
 from kbcite.store.archive import Archive
 from kbcite.store.database import Database
+from kbcite.store.sqlite import only_reads
 
 Retrieve = Callable[[str], Sequence[RetrievedBlock]]
 """A question → its candidates, best first; those that are not to be used say why in `dropped`."""
@@ -70,10 +71,13 @@ def answer_question(
     return Answered(outcome, tuple(cited), trace_of(question, retrieved, sources))
 
 
-def save_answer(database: Database, answered: Answered) -> None:
-    """Keep an answer and its trace for `show`, `trace` and later audits."""
+def save_answer(database: Database, answered: Answered) -> bool:
+    """Keep an answer and its trace for `show`, `trace` and later audits; False for a store that can only be read."""
+    if only_reads(database.connection):
+        return False
     trace = trace_to_record(answered.trace) if answered.trace else None
     database.answers.save(to_record(answered.answer), answered.cited, trace)
+    return True
 
 
 def _document_of(source: Source, retrieved: Sequence[RetrievedBlock]) -> int:

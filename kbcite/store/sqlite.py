@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from pathlib import Path
 
@@ -11,17 +12,56 @@ BUSY_TIMEOUT_S = 30.0
 
 
 def open_sqlite(path: Path) -> sqlite3.Connection:
-    """An autocommit connection in WAL mode with foreign keys on; transactions are begun by hand."""
+    """An autocommit connection in WAL mode with foreign keys on; transactions are begun by hand.
+
+    Where the file or its folder cannot be written the connection only reads. Raises StoreError where even that is impossible.
+    """
+    if path.exists() and not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)):
+        return _open_to_read(path)
     connection = sqlite3.connect(path, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False)
     try:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
-        connection.execute("PRAGMA foreign_keys = ON")
-        connection.execute("PRAGMA cache_size = -65536")
+        _set_up(connection)
     except sqlite3.Error:
         connection.close()
         raise
     return connection
+
+
+def _open_to_read(path: Path) -> sqlite3.Connection:
+    """A connection to a file of a store that this user, or the file system, does not let be written.
+
+    A file in WAL mode is read with the help of two more beside it. While a writer of another user is at work they are there;
+    otherwise nobody writes, they could not be made, and `immutable` lets SQLite do without.
+    """
+    journal = path.with_name(path.name + "-wal")
+    has_journal = journal.exists() and journal.stat().st_size > 0
+    uri = f"{path.absolute().as_uri()}?mode=ro{'' if has_journal else '&immutable=1'}"
+    connection = sqlite3.connect(uri, uri=True, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False)
+    try:
+        connection.execute("PRAGMA query_only = ON")
+        _set_up(connection)
+        connection.execute("SELECT count(*) FROM sqlite_schema")
+    except sqlite3.OperationalError as error:
+        connection.close()
+        if has_journal and error.sqlite_errorname.startswith("SQLITE_CANTOPEN"):
+            raise StoreError(
+                f"{path} has work in its journal that a killed command left, and cannot be written; run"
+                ' "kbcite status" once as a user who may write there'
+            ) from error
+        raise
+    return connection
+
+
+def _set_up(connection: sqlite3.Connection) -> None:
+    connection.execute("PRAGMA foreign_keys = ON")
+    connection.execute("PRAGMA cache_size = -65536")
+
+
+def only_reads(connection: sqlite3.Connection) -> bool:
+    """Whether the store could only be opened for reading."""
+    return bool(connection.execute("PRAGMA query_only").fetchone()[0])
 
 
 def explain_sqlite(error: sqlite3.Error, folder: Path) -> StoreError:
