@@ -7,21 +7,17 @@ of links, and blocks that open with one of the words that announce other pages.
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 
-from kbcite.page.regions import (
-    COMMENT_WORDS,
-    CONSENT_WORDS,
-    FURNITURE_WORDS,
-    HEADINGS,
-    NO_WORDS,
-    REVIEW_WORDS,
-    SIDE_WORDS,
-    Page,
-    Region,
-)
+import numpy as np
+
+from kbcite.page.hints import COMMENT_WORDS, CONSENT_WORDS, FURNITURE_WORDS, NO_WORDS, REVIEW_WORDS, SIDE_WORDS
+from kbcite.page.page_kind import PageKind
+from kbcite.page.regions import HEADINGS, PROSE, THOUSANDTHS, TITLES, WEIGHT, Page, Regions
 from kbcite.page.tables import data_rows
 
 _CUT_TAGS = frozenset("aside footer form menu address".split())
+_HEADER = frozenset(("header",))
 _SECTIONS = frozenset("article main section li".split())
 _PROTECTED_TAGS = frozenset("pre table tbody tr td blockquote h1 h2 h3 h4 p".split())
 _PARAGRAPH_WORDS = frozenset(("bio", "byline"))
@@ -46,9 +42,11 @@ _STATEMENT = re.compile(
     r"disclaimer\b|powered by\b)",
     re.IGNORECASE,
 )
+_DATE_WORDS = r"\b\d{4}[-/.年]\d{1,2}[-/.月]\d{1,2}|\b(?:published|updated|posted|written by|last modified)\b"
+_LATIN_DATELINE = re.compile(_DATE_WORDS)
 _DATELINE = re.compile(
-    r"(?:(?:发布|公告|更新|发表)?(?:时间|日期)|来源|作者|编辑|记者|浏览(?:次数|量)?|阅读(?:次数|量)?|点击(?:数|量)?|字体|字号|大小)\s*[:：]|[发發][布表]于|只看(?:该作者|楼主)|(?:查看|回复)\s*[:：]\s*\d|"
-    r"\b\d{4}[-/.年]\d{1,2}[-/.月]\d{1,2}|\b(?:published|updated|posted|written by|last modified)\b"
+    r"(?:(?:发布|公告|更新|发表)?(?:时间|日期)|来源|作者|编辑|记者|浏览(?:次数|量)?|阅读(?:次数|量)?|点击(?:数|量)?|字体|字号|大小)\s*[:：]"
+    r"|[发發][布表]于|只看(?:该作者|楼主)|(?:查看|回复)\s*[:：]\s*\d|" + _DATE_WORDS
 )
 _SENTENCE_END = re.compile("[。！？]")
 _COUNTER = re.compile(
@@ -59,168 +57,217 @@ _COUNTER = re.compile(
 _LONGEST_COUNTER = 24
 
 
-def cut_named(page: Page, is_forum: bool, is_product: bool) -> None:
-    """Cuts the regions that their tag, class or id gives away, the surest names first.
+def cut_named(regions: Regions, kind: PageKind) -> dict[int, str]:
+    """The regions that their tag, class or id gives away, each with its rule; the surest names are looked at first.
 
     A word that names much of what is left of the page is no evidence there: some sites call their posts comments, or their
     article a widget. Comments are the text of a forum, and of a page that has little else.
     """
-    named = [
-        region
-        for region in page.named
-        if region.tag not in _PROTECTED_TAGS or (region.tag == "p" and not _PARAGRAPH_WORDS.isdisjoint(region.names))
-    ]
-    names = [(region, region.names | {region.tag}) for region in named]
+    left = regions.own.copy()
+    """The measures, 0 from where something is cut."""
+    gone = bytearray(len(regions.tags))
+    """1 for every region that is cut or stands in one."""
+    cuts: dict[int, str] = {}
+
+    def cut(region: int, rule: str) -> None:
+        end = regions.ends[region]
+        cuts[region] = rule
+        gone[region:end] = b"\1" * (end - region)
+        left[:, region:end] = 0
+
+    def holds(region: int, measure: int) -> bool:
+        return bool(left[measure, region : regions.ends[region]].any())
+
+    names = {
+        region: words | {regions.tags[region]}
+        for region, (_, words) in regions.named.items()
+        if _may_be_named(regions, region)
+    }
     for words, most in ((CONSENT_WORDS, 0.97), (FURNITURE_WORDS, 0.6), (_CUT_TAGS | SIDE_WORDS, 0.3)):
-        carriers = [
-            (region, words & names_and_tag)
-            for region, names_and_tag in names
-            if not words.isdisjoint(names_and_tag) and not region.cut
-        ]
-        trusted = _trusted(carriers, most * page.body.weight)
-        for region, found in carriers:
-            if not trusted.isdisjoint(found) and not (
-                _is_titled(region) or _is_quote(region) or _is_inside_cut(region)
+        carriers = _carriers(names, words, gone)
+        trusted = _trusted(regions, carriers, np.cumsum(left[WEIGHT]), most)
+        for region, found in carriers.items():
+            if (
+                gone[region]
+                or trusted.isdisjoint(found)
+                or _is_quote(regions, region)
+                or _is_inside(regions, region, _PROTECTED_TAGS)
             ):
-                region.remove("named")
-    for region in named:
-        if _is_page_header(region) and not region.cut and not _is_inside_cut(region):
-            region.remove("header")
-    comments = []
-    comment_words = COMMENT_WORDS | REVIEW_WORDS if is_product else COMMENT_WORDS
-    for region in named:
-        if not comment_words.isdisjoint(region.names) and not region.cut and not _is_inside_cut(region):
-            region.remove("comments")
-            comments.append(region)
-    if is_forum or page.body.weight < _ARTICLE_CHARS * page.unit:
-        for region in comments:
-            region.restore()
+                continue
+            # One word among many classes says little about a region with title and text.
+            is_titled = _has_many_classes(regions, region) and holds(region, TITLES) and holds(region, PROSE)
+            if not is_titled:
+                cut(region, "named")
+    for region in _carriers(names, _HEADER, gone):
+        if not (
+            gone[region]
+            or holds(region, TITLES)
+            or holds(region, PROSE)
+            or _is_inside(regions, region, _SECTIONS | _PROTECTED_TAGS)
+        ):
+            cut(region, "header")
+    comments = _carriers(names, COMMENT_WORDS, gone)
+    if (reviews := _carriers(names, REVIEW_WORDS, gone)) and kind.is_product:
+        comments |= reviews
+    if not comments or kind.is_forum:
+        return cuts
+    cuts_without_comments = dict(cuts)
+    for region in sorted(comments):
+        if not (gone[region] or _is_inside(regions, region, _PROTECTED_TAGS)):
+            cut(region, "comments")
+    return cuts_without_comments if left[WEIGHT].sum() < _ARTICLE_CHARS * regions.unit * THOUSANDTHS else cuts
 
 
-def _trusted(carriers: list[tuple[Region, frozenset[str]]], most: float) -> set[str]:
-    """The words that name no more than this weight in all, each counted where it first stands from the outside in."""
-    totals: dict[str, float] = {}
-    seen: dict[Region, frozenset[str]] = {}
-    for region, found in carriers:
-        above = next((seen[outer] for outer in region.ancestors() if outer in seen), NO_WORDS)
-        seen[region] = above | found
-        for word in found - above:
-            totals[word] = totals.get(word, 0.0) + region.weight
-    return {word for word, weight in totals.items() if weight <= most}
+def _may_be_named(regions: Regions, region: int) -> bool:
+    tag = regions.tags[region]
+    return tag not in _PROTECTED_TAGS or (tag == "p" and not _PARAGRAPH_WORDS.isdisjoint(regions.named[region][1]))
 
 
-def _is_page_header(region: Region) -> bool:
-    """True for a header of the page: without title or text, and not of an article, section or card."""
-    if region.tag != "header" and "header" not in region.names:
-        return False
-    return not (region.titles or region.prose) and all(outer.tag not in _SECTIONS for outer in region.ancestors())
+def _carriers(names: dict[int, frozenset[str]], words: frozenset[str], gone: bytearray) -> dict[int, frozenset[str]]:
+    """The regions that have one of the words for a name, with those that they have."""
+    return {
+        region: words & found for region, found in names.items() if not gone[region] and not words.isdisjoint(found)
+    }
 
 
-def _is_inside_cut(region: Region) -> bool:
-    outer = region.parent
-    while outer is not None:
-        if outer.cut or outer.tag in _PROTECTED_TAGS:
-            return True
-        outer = outer.parent
-    return False
+def _trusted(regions: Regions, carriers: dict[int, frozenset[str]], running: np.ndarray, most: float) -> set[str]:
+    """The words that name no more than this share of the page, each counted where it first stands from the outside in.
+
+    running: the weight up to each region, of all that is left.
+    """
+    totals: dict[str, int] = {}
+    around: list[tuple[int, frozenset[str]]] = []
+    """End and words of each carrier that the one looked at stands in."""
+    for region, found in carriers.items():
+        end = regions.ends[region]
+        while around and around[-1][0] <= region:
+            around.pop()
+        above = around[-1][1] if around else NO_WORDS
+        around.append((end, above | found))
+        if new := found - above:
+            weight = int(running[end - 1] - running[region - 1]) if region else int(running[-1])
+            for word in new:
+                totals[word] = totals.get(word, 0) + weight
+    return {word for word, weight in totals.items() if weight <= most * running[-1]}
 
 
-def _is_titled(region: Region) -> bool:
-    """True for a region with title, text and many classes: one word among the many says little about it."""
-    return bool(region.titles and region.prose) and len(region.element.get("class", "").split()) >= _MANY_CLASSES
+def _is_inside(regions: Regions, region: int, tags: Collection[str]) -> bool:
+    return any(regions.tags[outer] in tags for outer in regions.ancestors(region))
 
 
-def _is_quote(region: Region) -> bool:
+def _has_many_classes(regions: Regions, region: int) -> bool:
+    return len(regions.elements[region].get("class", "").split()) >= _MANY_CLASSES
+
+
+def _is_quote(regions: Regions, region: int) -> bool:
     """True for an aside that quotes: forums answer one another so."""
-    return region.tag == "aside" and any(child.tag == "blockquote" for child in region.children)
+    tags = regions.tags
+    return tags[region] == "aside" and any(tags[child] == "blockquote" for child in regions.children(region))
 
 
-def cut_inside(region: Region, main: Region, unit: float, index_chars: float = 0.0) -> None:
-    """Marks the regions inside the main one that look like something else.
+def cut_inside(page: Page, part: int, main: int, index_chars: float = 0.0) -> dict[int, str]:
+    """The regions inside a part of the main text that look like something else, each with the rule that cuts it.
 
     index_chars: on a page that is an index, the length from which a region is left alone; else 0.
     """
-    for child in region.children:
-        if child.cut:
-            continue
-        rule = _looks_like(child, unit, index_chars)
-        if not rule and not index_chars and _is_teasers(child, main, unit):
-            rule = "teasers"
-        if rule:
-            child.remove(rule)
-        elif not _is_protected(child):
-            cut_inside(child, main, unit, index_chars)
+    cuts: dict[int, str] = {}
+    region, end = part + 1, page.ends[part]
+    while region < end:
+        if region not in page.cuts:
+            rule = _looks_like(page, region, index_chars)
+            if not rule and not index_chars and page.teasers[region] > 1 and _is_teasers(page, region, main, cuts):
+                rule = "teasers"
+            if rule:
+                cuts[region] = rule
+            elif not _is_protected(page, region):
+                region += 1
+                continue
+        region = page.ends[region]
+    return cuts
 
 
-def _looks_like(region: Region, unit: float, index_chars: float) -> str:
+def _looks_like(page: Page, region: int, index_chars: float) -> str:
     """The rule that cuts the region for its looks, or an empty text."""
-    if not region.chars or region.tag in HEADINGS or region.tag == "pre":
+    chars, tag = page.chars[region], page.tags[region]
+    if not chars or tag in HEADINGS or tag == "pre":
         return ""
-    density = region.link_density
+    density = page.links[region] / chars
     if index_chars:
-        if (
-            density > 0.8
-            and region.chars < index_chars
-            and not region.images
-            and region.link_count > 3
-            and region.links < 15 * unit * region.link_count
-        ):
-            return "links"
-        return ""
-    if density > 0.6 and region.prose < 100 * unit and region.tag not in ("p", "td", "tr", "tbody", "dd"):
-        return "" if _is_written_list(region) else "links"
+        return "links" if density > 0.8 and chars < index_chars and _is_menu(page, region) else ""
+    unit = page.unit
+    if density > 0.6 and page.prose[region] < 100 * unit and tag not in ("p", "td", "tr", "tbody", "dd"):
+        return "" if _is_written_list(page, region) else "links"
     is_linked = density > 0.4
-    if region.chars >= (_LONGEST_NOISE if is_linked else _LONGEST_STATEMENT) * unit:
+    if chars >= (_LONGEST_NOISE if is_linked else _LONGEST_STATEMENT) * unit:
         return ""
-    is_block = region.tag in ("div", "section", "p")
-    if is_block and region.chars < _LONGEST_COUNTER and _COUNTER.fullmatch(region.text()):
+    is_block = tag in ("div", "section", "p")
+    may_be_noise = (is_block or tag == "ul") and (is_linked or chars < 60 * unit)
+    may_be_statement = (is_block or tag in ("td", "center")) and chars < _LONGEST_STATEMENT * unit
+    may_be_dateline = _may_be_dateline(page, region)
+    if not (may_be_noise or may_be_statement or may_be_dateline):
+        return ""
+    text = page.text(region)
+    if is_block and chars < _LONGEST_COUNTER and _COUNTER.fullmatch(text):
         return "counter"
-    may_be_noise = (is_block or region.tag == "ul") and (is_linked or region.chars < 60 * unit)
-    may_be_statement = (is_block or region.tag in ("td", "center")) and region.chars < _LONGEST_STATEMENT * unit
-    if may_be_noise and _NOISE.match(region.text()):
+    if may_be_noise and _NOISE.match(text):
         return "noise words"
-    if is_dateline(region, unit):
+    if may_be_dateline and _reads_as_dateline(text):
         return "dateline"
-    if may_be_statement and _STATEMENT.match(region.text()):
+    if may_be_statement and _STATEMENT.match(text):
         return "statement"
     return ""
 
 
-def is_dateline(region: Region, unit: float) -> bool:
+def _is_menu(page: Page, region: int) -> bool:
+    """True for some short links without a picture."""
+    links = page.link_count[region]
+    return not page.images[region] and links > 3 and page.links[region] < 15 * page.unit * links
+
+
+def is_dateline(page: Page, region: int) -> bool:
     """True for a short line of when, by whom and where the text was published, or how often it was read."""
-    if region.titles or region.chars >= _DATELINE_CHARS * unit:
-        return False
-    text = region.text()
-    return len(_DATELINE.findall(text)) >= 2 and not _SENTENCE_END.search(text)
+    return _may_be_dateline(page, region) and _reads_as_dateline(page.text(region))
 
 
-def _is_protected(region: Region) -> bool:
+def _may_be_dateline(page: Page, region: int) -> bool:
+    return page.chars[region] < _DATELINE_CHARS * page.unit and not page.titles[region]
+
+
+def _reads_as_dateline(text: str) -> bool:
+    pattern = _LATIN_DATELINE if text.isascii() else _DATELINE
+    return len(pattern.findall(text)) >= 2 and not _SENTENCE_END.search(text)
+
+
+def _is_protected(page: Page, region: int) -> bool:
     """True for quotes, code and tables of data: nothing is cut out of them."""
-    if region.tag in ("blockquote", "pre"):
-        return True
-    return region.tag == "table" and region.link_density < 0.6 and data_rows(region.element) is not None
+    tag = page.tags[region]
+    if tag == "table":
+        return page.link_density(region) < 0.6 and data_rows(page.elements[region]) is not None
+    return tag in ("blockquote", "pre")
 
 
-def _is_teasers(region: Region, main: Region, unit: float) -> bool:
-    """True for a block of headings that are links, each with a short text, beside text of another kind."""
+def _is_teasers(page: Page, region: int, main: int, cuts: Collection[int]) -> bool:
+    """True for a block of headings that are links, each with a short text, beside text of another kind.
+
+    cuts: what is already known not to be text of the main region.
+    """
+    gone = [cut for cut in cuts if main < cut < page.ends[main]]
+    teasers, prose, weight = (
+        column[main] - sum(column[cut] for cut in gone) for column in (page.teasers, page.prose, page.weight)
+    )
     return (
-        region.teasers >= 2
-        and region.chars < 500 * unit * region.teasers
-        and region.weight < 0.5 * main.weight
-        and region.teasers > 0.5 * main.teasers
-        and main.prose - region.prose > 100 * unit
+        page.chars[region] < 500 * page.unit * page.teasers[region]
+        and page.weight[region] < 0.5 * weight
+        and page.teasers[region] > 0.5 * teasers
+        and prose - page.prose[region] > 100 * page.unit
     )
 
 
-def _is_written_list(region: Region) -> bool:
+def _is_written_list(page: Page, region: int) -> bool:
     """True for a list of links that an author put among paragraphs: sources, further reading."""
-    if region.tag == "li":
-        return region.parent is not None and _is_written_list(region.parent)
-    if (
-        region.tag not in ("ul", "ol")
-        or region.element.get("class")
-        or region.element.get("id")
-        or region.parent is None
-    ):
+    if page.tags[region] == "li":
+        return _is_written_list(page, page.parents[region])
+    element, parent = page.elements[region], page.parents[region]
+    if page.tags[region] not in ("ul", "ol") or element.get("class") or element.get("id") or parent < 0:
         return False
-    return any(sibling.tag in ("p", "pre") and sibling.own_prose for sibling in region.parent.children)
+    return any(page.tags[beside] in ("p", "pre") and page.own[PROSE, beside] for beside in page.children(parent))

@@ -8,32 +8,24 @@ or what all posts or products of a page stand in.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import takewhile
 
 from lxml import etree
 
 from kbcite.page.boilerplate import cut_inside, cut_named, is_dateline
 from kbcite.page.markdown import write_markdown
-from kbcite.page.regions import Page, Region, measure
+from kbcite.page.page_kind import PageKind
+from kbcite.page.regions import CHARS, PROSE, THOUSANDTHS, Page, measure
 from kbcite.page.source_spans import locate
 from kbcite.page.tree import text_content
 from kbcite.page.unseen import CONTROLS, is_shell, strip_unseen
 from kbcite.records import Cut, MainContent
 from kbcite.words import CJK
 
-_PRODUCT_MARKS = (
-    ('"Product"', re.compile(r'"@type"\s*:\s*"Product"')),
-    ("schema.org/Product", re.compile(r"schema\.org/Product\b")),
-    ('property="og:type"', re.compile(r'property="og:type"\s+content="(?:og:)?product')),
-)
-"""What the source of a product page holds; the text before each pattern stands in all its matches and is found faster."""
 _CJK_CHARACTER = re.compile(f"[{CJK}]")
 _CHINESE_UNIT = 0.4
 """A Chinese character says as much as two and a half Latin letters."""
-_FORUM_WORD = re.compile(
-    r"(?<![a-z])(?:forums?|threads?|topics?|bbs|discussions?|discuss|questions?|answers?|qa|bbpress|community|viewtopic|showthread)(?![a-z])",
-    re.IGNORECASE,
-)
 # The figures below were set on half of the pages of 580 sites and tried on the other half; between 0.7 and 0.8 for `_MOST`,
 # or half and double of the others, the F1 of the main text moves by less than 0.005 (`make bench` measures it again).
 _MOST = 0.75
@@ -66,8 +58,10 @@ class NoContent:
 
 @dataclass(frozen=True, slots=True)
 class _Selection:
-    main: Region
-    parts: tuple[Region, ...]
+    page: Page
+    """With all that is cut out of the parts."""
+    main: int
+    parts: tuple[int, ...]
     """The main region, and those beside it that belong to the same text, in order."""
 
 
@@ -79,8 +73,9 @@ def extract(root: etree._Element, source: str, url: str = "") -> MainContent | N
     selection = _select(root, source, url)
     if isinstance(selection, NoContent):
         return selection
-    dropped = {region.element for part in selection.parts for region in _cut_regions(part)}
-    markdown, pieces = write_markdown([part.element for part in selection.parts], dropped)
+    page = selection.page
+    dropped = {page.elements[cut] for part in selection.parts for cut in page.outermost_cuts(part)}
+    markdown, pieces = write_markdown([page.elements[part] for part in selection.parts], dropped)
     if not markdown:
         return NoContent("no_text")
     return MainContent(markdown, locate(pieces, source))
@@ -96,15 +91,21 @@ def explain(root: etree._Element, source: str, url: str = "") -> tuple[Cut, ...]
     selection = _select(root, source, url)
     if isinstance(selection, NoContent):
         return tuple(cuts)
-    outside: list[Region] = []
+    page, parts = selection.page, selection.parts
+    outside: list[int] = []
     inner = selection.main
-    while inner.parent is not None:
-        outside += [region for region in inner.parent.children if region is not inner and region not in selection.parts]
-        inner = inner.parent
-    cuts += [_cut_of(region.element, region.cut or "outside the main text") for region in outside if region.chars]
-    inside = [region for part in selection.parts for region in _cut_regions(part)]
-    cuts += [_cut_of(region.element, region.cut) for region in inside if region.chars]
-    return tuple(cuts)
+    for around in page.ancestors(inner):
+        outside += [region for region in page.children(around) if region != inner and region not in parts]
+        inner = around
+    left_out = outside + [cut for part in parts for cut in page.outermost_cuts(part)]
+    return (
+        *cuts,
+        *(
+            _cut_of(page.elements[region], page.cuts.get(region, "outside the main text"))
+            for region in left_out
+            if page.text(region)
+        ),
+    )
 
 
 def _cut_of(element: etree._Element, rule: str) -> Cut:
@@ -113,54 +114,42 @@ def _cut_of(element: etree._Element, rule: str) -> Cut:
     return Cut(rule, text[:_CUT_TEXT_CHARS], len(text), min(links / len(text), 1.0) if text else 0.0)
 
 
-def _cut_regions(region: Region) -> list[Region]:
-    """The outermost regions below this one that are cut, in order."""
-    found: list[Region] = []
-    for child in region.children:
-        if child.cut:
-            found.append(child)
-        else:
-            found += _cut_regions(child)
-    return found
-
-
 def _select(root: etree._Element, source: str, url: str) -> _Selection | NoContent:
     body = root.find("body")
     if body is None:
         body = root
     strip_unseen(root, body, source)
     unit = _unit_of(text_content(body))
-    page = measure(body, unit)
-    whole = page.body
-    if (
-        whole.chars < _SHELL_CHARS * unit
-        and whole.prose <= _SHELL_CHARS * unit / 2
-        and is_shell(body, source, whole.chars)
-    ):
-        return NoContent("needs_javascript", f"{whole.chars} characters of text beside its scripts")
-    if not whole.chars:
+    regions = measure(body, unit)
+    chars, prose = int(regions.own[CHARS].sum()), int(regions.own[PROSE].sum())
+    if chars < _SHELL_CHARS * unit and prose <= _SHELL_CHARS * unit / 2 and is_shell(body, source, chars):
+        return NoContent("needs_javascript", f"{chars} characters of text beside its scripts")
+    if not chars:
         return NoContent("no_text")
-    is_forum = _is_forum(url, body, source)
-    is_product = any(text in source and mark.search(source) for text, mark in _PRODUCT_MARKS)
-    cut_named(page, is_forum, is_product)
-    main = _heaviest(whole, unit)
-    is_index = _is_index(whole, main, unit)
-    if is_index:
-        whole.weigh_links()
-        main = _heaviest(whole, unit)
-    if not is_index and whole.titles == 1 and is_product:
-        main = _up_to_title(main)
-    parts = (main,) if is_index else _with_lead(page, main, is_forum)
+    kind = PageKind(url, body, source)
+    page = regions.without(cut_named(regions, kind))
+    main = _heaviest(page, is_index=False)
+    if _is_index(page, main):
+        main = _heaviest(page, is_index=True)
+        index_chars = _INDEX_CHARS * page.chars[main]
+        return _Selection(replace(page, cuts=page.cuts | cut_inside(page, main, main, index_chars)), main, (main,))
+    if page.titles[0] == 1 and not page.titles[main] and kind.is_product:
+        main = _up_to_title(page, main)
+    parts = _with_lead(page, main, kind)
+    cuts: dict[int, str] = {}
     for part in parts:
-        cut_inside(part, main, unit, _INDEX_CHARS * main.chars if is_index else 0.0)
-    return _Selection(main, parts)
+        cuts |= cut_inside(page, part, main)
+    return _Selection(replace(page, cuts=page.cuts | cuts), main, parts)
 
 
-def _is_index(whole: Region, main: Region, unit: float) -> bool:
+def _is_index(page: Page, main: int) -> bool:
     """True for a page whose links are what it has to say: a list of products, the front page of a newspaper."""
-    if main.teasers >= _INDEX_TEASERS and main.weight < _TEASER_WEIGHT * unit * main.teasers:
+    teasers = page.teasers[main]
+    if teasers >= _INDEX_TEASERS and page.weight[main] < _TEASER_WEIGHT * THOUSANDTHS * page.unit * teasers:
         return True
-    return main.prose < _INDEX_PROSE * unit and (whole.link_density > 0.5 or whole.prose < 0.15 * whole.chars)
+    if page.prose[main] >= _INDEX_PROSE * page.unit:
+        return False
+    return page.link_density(0) > 0.5 or page.prose[0] < 0.15 * page.chars[0]
 
 
 def _unit_of(text: str) -> float:
@@ -170,76 +159,64 @@ def _unit_of(text: str) -> float:
     return _CHINESE_UNIT if letters and len(_CJK_CHARACTER.findall(sample)) > 0.2 * letters else 1.0
 
 
-def _is_forum(url: str, body: etree._Element, source: str) -> bool:
-    """True for a page whose address, body or schema says that people talk to each other on it: replies are its text."""
-    names = f"{url} {body.get('class', '')} {body.get('id', '')}"
-    return _FORUM_WORD.search(names) is not None or "DiscussionForumPosting" in source or "QAPage" in source
-
-
-def _heaviest(page: Region, unit: float) -> Region:
+def _heaviest(page: Page, is_index: bool) -> int:
     """The smallest region that holds most of the page's weight."""
-    pulls: dict[Region, float] = {}
-
-    def pull(region: Region) -> float:
-        """Weight below the region, more where templates name the text itself."""
-        if region.cut:
-            return 0.0
-        total = region.own_weight + sum(map(pull, region.children))
-        if region.is_body:
-            total *= _BODY_FACTOR
-        pulls[region] = total
-        return total
-
-    pull(page)
-    main = page
-    while main.children:
-        best = max(main.children, key=lambda child: pulls.get(child, 0.0))
-        whole = pulls[main] / (_BODY_FACTOR if main.is_body else 1.0)
-        if best not in pulls or pulls[best] < _MOST * whole or best.tag in _LEAVES or _has_twin(best, main, unit):
+    pulls = page.pulls(is_index, _BODY_FACTOR)
+    main = 0
+    while children := list(page.children(main)):
+        best = max(children, key=pulls.__getitem__)
+        if (
+            best in page.cuts
+            or pulls[best] < _MOST * pulls[main]
+            or page.tags[best] in _LEAVES
+            or _has_twin(page, best)
+        ):
             break
         main = best
     return main
 
 
-def _has_twin(region: Region, parent: Region, unit: float) -> bool:
+def _has_twin(page: Page, region: int) -> bool:
     """True where a sibling of the same tag and class holds text too: they are sections of one text."""
-    name = region.element.get("class")
+    tag, name = page.tags[region], page.elements[region].get("class")
     return any(
-        other is not region
-        and not other.cut
-        and other.tag == region.tag
-        and other.prose > _TWIN_PROSE * unit
-        and other.link_density < 0.3
-        and other.element.get("class") == name
-        for other in parent.children
+        other != region
+        and page.tags[other] == tag
+        and other not in page.cuts
+        and page.prose[other] > _TWIN_PROSE * page.unit
+        and page.link_density(other) < 0.3
+        and page.elements[other].get("class") == name
+        for other in page.children(page.parents[region])
     )
 
 
-def _up_to_title(main: Region) -> Region:
+def _up_to_title(page: Page, main: int) -> int:
     """The smallest region around the main one that holds the title: what a product costs stands beside its name."""
-    return next((region for region in (main, *main.ancestors()) if region.titles), main)
+    return next((region for region in (main, *page.ancestors(main)) if page.titles[region]), main)
 
 
-def _with_lead(page: Page, main: Region, is_forum: bool) -> tuple[Region, ...]:
+def _with_lead(page: Page, main: int, kind: PageKind) -> tuple[int, ...]:
     """The main region, and before it what beside it reads like its beginning: the lead of an article.
 
     A title outside of the main region is left to the metadata, but for forums: there it is what the replies answer.
     """
-    if main.parent is None:
+    if main == 0:
         return (main,)
-    beside = main.parent.children
-    lead = [region for region in beside[: beside.index(main)] if _is_lead(region, page.unit)]
-    if is_forum and page.body.titles == 1 and not main.titles and not any(region.titles for region in lead):
-        lead.insert(0, next(region for region in page.titles if not region.is_cut))
+    before = takewhile(lambda region: region != main, page.children(page.parents[main]))
+    lead = [region for region in before if _is_lead(page, region)]
+    has_title_elsewhere = page.titles[0] == 1 and not any(page.titles[region] for region in (main, *lead))
+    if has_title_elsewhere and kind.is_forum:
+        lead.insert(0, next(region for region, tag in enumerate(page.tags) if tag == "h1" and not page.is_cut(region)))
     return (*lead, main)
 
 
-def _is_lead(region: Region, unit: float) -> bool:
-    if region.cut or region.teasers or region.tag in ("ul", "ol", "table"):
+def _is_lead(page: Page, region: int) -> bool:
+    if region in page.cuts or page.teasers[region] or page.tags[region] in ("ul", "ol", "table"):
         return False
-    least = _LEAD_PROSE * unit
-    if _LEAD_NAME.search(region.element.get("class", "")):
+    least = _LEAD_PROSE * page.unit
+    if _LEAD_NAME.search(page.elements[region].get("class", "")):
         least /= 2
-    if region.prose < least or region.link_density >= 0.2 or region.prose <= 0.7 * region.chars:
+    prose = page.prose[region]
+    if prose < least or page.link_density(region) >= 0.2 or prose <= 0.7 * page.chars[region]:
         return False
-    return not is_dateline(region, unit)
+    return not is_dateline(page, region)

@@ -1,18 +1,23 @@
-"""The page as a tree of measured regions: what extraction weighs.
+"""The page as a table of its block-level elements: what extraction weighs.
 
-One pass over the elements. A region is a block-level element; text and links of the inline elements in it count as its
-own. Lengths are characters without the white space around each text.
+One pass over the elements fills parallel columns. A region is a row of them, a plain number: rows stand in the order of
+the page, region 0 is the body, and what stands in a region are the rows behind it up to its end. So the sum of anything
+over a region with all below it is the difference of two running sums, and nothing has to be walked twice.
+
+Text and links of inline elements count as those of the region that they stand in. Lengths are characters without the white
+space around each text.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 
+import numpy as np
 from lxml import etree
 
+from kbcite.page.hints import NO_HINTS, Hint, hints_of, joined
 from kbcite.page.tree import text_content
 
 BLOCKS = frozenset(
@@ -21,300 +26,244 @@ BLOCKS = frozenset(
     "dir noscript".split()
 )
 HEADINGS = frozenset("h1 h2 h3 h4 h5 h6".split())
-_WORD = re.compile(r"(?<![0-9])(?:[A-Z]?[a-z]+|[A-Z]+(?![a-z]))")
-"""Letters behind a digit are part of a hash, not a word."""
+_NAMING_TAGS = frozenset("aside footer form menu address header".split())
+_OTHER, _CODE, _HEADING, _TITLE = range(4)
+_KINDS = dict.fromkeys(HEADINGS, _HEADING) | {"h1": _TITLE, "pre": _CODE}
 _MARK = re.compile(r"[,，。.、；;！!？?：](?=\s|$|[^\x00-\x7f])|[，。、；！？：]")
 
-
-CONTENT_NAMES = frozenset(
-    "articlebody entrycontent entrybody postcontent postbody posttext articlecontent articletext storybody storycontent newscontent "
-    "articlemain maincontent markdownbody blogcontent".split()
-)
-COMMENT_WORDS = frozenset(
-    "comment comments commentlist commentary disqus reply replies respond discussion discussions pinglun".split()
-)
-FURNITURE_WORDS = frozenset(
-    "ads adsense advertisement breadcrumb breadcrumbs colophon copyright crumb crumbs foot footer login masthead "
-    "menu menus modal nav navbar navigation newsletter pager pagination popup qrcode recommend recommendation "
-    "recommendations recommended related sidebar signup sitemap submenu subnav subscribe subscription topbar "
-    "trending tuijian xiangguan".split()
-)
-"""Words that name what is around the text on every site."""
-SIDE_WORDS = frozenset(
-    "ad advert advertising affiliate aside author authors avatar banner bio branding byline categories "
-    "commentform controls credits dialog disclaimer drawer dropdown flyout follow gallery honeypot hot label "
-    "latest legal links logo marketing mega meta metadata most noprint overlay pop popover popular prev previous "
-    "print privacy promo rank ranking reactions recent relate rss search share sharedaddy sharing side signature "
-    "similar slideshow social sponsor sponsored tag tagcloud tags teaser textwidget thumbs toc toolbar toolbox "
-    "tooltip vcard votecell votes voting widget widgets".split()
-)
-"""Words that mostly name what stands beside the text, but that some sites give to the text."""
-CONSENT_WORDS = frozenset("cookie cookies consent gdpr onetrust".split())
-REVIEW_WORDS = frozenset(("reviews",))
-"""What buyers say stands beside the text of a product, and is the text of other pages."""
-NAMING_WORDS = CONSENT_WORDS | REVIEW_WORDS | COMMENT_WORDS | frozenset(("header",)) | FURNITURE_WORDS | SIDE_WORDS
-NO_WORDS: frozenset[str] = frozenset()
-Hint = tuple[bool, frozenset[str]]
-NO_HINTS: Hint = (False, NO_WORDS)
-NAMING_TAGS = frozenset("aside footer form menu address header".split())
+_PROSE_CHARS = 60
+"""Length from which text is running text; shorter ones with a punctuation mark are, from `_LABEL_CHARS` on."""
+_LABEL_CHARS = 20
+_LEAST_MARKED = 8
+THOUSANDTHS = 1000
+"""Weights are whole thousandths of a character, so that sums are exact: no order of adding changes a document."""
+_WEIGHT_OF_PROSE = 1000
+_WEIGHT_OF_CODE = 700
+_WEIGHT_OF_LABELS = 200
+_WEIGHT_OF_HEADINGS = 100
+_WEIGHT_AMONG_LINKS = 100
+_WEIGHT_OF_LINKS = 50
+_WEIGHT_ON_INDEX = 500
+"""On a page that is an index half of the text counts, links or not."""
+_TEASED = 4
+"""How many times less text weighs behind a heading that is a link: it announces another page."""
+_TEASER_CHARS = 400
+"""How far behind such a heading, at most."""
 
 
-TEASER = 0.25
-"""What text behind a heading that is a link weighs: it announces another page."""
-
-
-_NO_CHILDREN: list[Region] = []
-
-
-class Region:
-    """A block-level element with its measures; totals are of itself and all below it that is not cut.
-
-    Defaults stand in the class: most regions of a page set few of them, and there are many.
-    """
-
-    children: list[Region] = _NO_CHILDREN
-    """A list of its own from its first child on."""
-    names = NO_WORDS
-    """Words of its class and id that speak against it."""
-    is_body = False
-    """True where its class or id is one that templates give to the text itself."""
-    cut = ""
-    """The rule that cut it, or empty."""
-    own_chars = 0
-    own_links = 0
-    """Of these, characters in links."""
-    own_prose = 0
-    """Characters, where they read as running text or are code; else 0."""
-    own_weight = 0.0
-    has_mark = False
-    """True where its own text outside of links has a punctuation mark."""
-    chars = 0
-    links = 0
-    link_count = 0
-    images = 0
-    prose = 0
-    titles = 0
-    """Number of `h1`."""
-    teasers = 0
-    """Number of headings that are links: they announce other pages."""
-    weight = 0.0
-    _text: str | None = None
-
-    def __init__(self, element: etree._Element, tag: str, parent: Region | None) -> None:
-        self.element = element
-        self.tag = tag
-        self.parent = parent
-
-    @property
-    def link_density(self) -> float:
-        return self.links / self.chars if self.chars else 0.0
-
-    def text(self) -> str:
-        """Its text, white space folded; remembered, for more than one rule asks for it."""
-        if self._text is None:
-            self._text = " ".join(text_content(self.element).split())
-        return self._text
-
-    @property
-    def is_cut(self) -> bool:
-        """True where this region or one around it is cut."""
-        return bool(self.cut) or any(region.cut for region in self.ancestors())
-
-    def ancestors(self) -> Iterator[Region]:
-        region = self.parent
-        while region is not None:
-            yield region
-            region = region.parent
-
-    def remove(self, rule: str) -> None:
-        """Cuts the region: its measures leave the totals around it."""
-        self.cut = rule
-        if self.chars or self.images or self.link_count or self.titles:
-            for region in self.ancestors():
-                region.include(self, -1)
-
-    def restore(self) -> None:
-        self.cut = ""
-        for region in self.ancestors():
-            region.include(self, 1)
-
-    def include(self, other: Region, sign: int) -> None:
-        self.chars += sign * other.chars
-        self.links += sign * other.links
-        self.link_count += sign * other.link_count
-        self.images += sign * other.images
-        self.prose += sign * other.prose
-        self.titles += sign * other.titles
-        self.teasers += sign * other.teasers
-        self.weight += sign * other.weight
-
-    def weigh_links(self) -> None:
-        """Sets all weights to what they are on a page that is an index: half of the text, links or not."""
-        self.own_weight = self.weight = 0.5 * self.own_chars
-        for child in self.children:
-            if not child.cut:
-                child.weigh_links()
-                self.weight += child.weight
+CHARS, LINKS, PROSE, WEIGHT, LINK_COUNT, IMAGES, TITLES, TEASERS = range(8)
+"""Rows of `Regions.own`, in the order of the totals of `Page`."""
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
-    """All regions of a page."""
+class Regions:
+    """The regions of a page, as columns of one length."""
 
-    body: Region
-    named: tuple[Region, ...]
+    elements: list[etree._Element]
+    tags: list[str]
+    parents: list[int]
+    """-1 for the body."""
+    ends: list[int]
+    """One more than the last region that stands in it."""
+    named: dict[int, Hint]
     """Those that their tag, class or id may give away, in the order of the page."""
-    titles: tuple[Region, ...]
-    """Its `h1`, in the order of the page."""
     unit: float
     """Characters that say as much as one Latin letter does: 1 for Latin text, less for Chinese."""
+    own: np.ndarray
+    """int64 (8, regions): a row for each measure (`CHARS` ...), of each region without those below it."""
+
+    def children(self, region: int) -> Iterator[int]:
+        child, end = region + 1, self.ends[region]
+        while child < end:
+            yield child
+            child = self.ends[child]
+
+    def ancestors(self, region: int) -> Iterator[int]:
+        """The regions around this one, from the inside out."""
+        region = self.parents[region]
+        while region >= 0:
+            yield region
+            region = self.parents[region]
+
+    def text(self, region: int) -> str:
+        """Its text, white space folded."""
+        return " ".join(text_content(self.elements[region]).split())
+
+    def without(self, cuts: dict[int, str]) -> Page:
+        """The regions with all their totals, as they are once these are cut."""
+        totals = _sums(self.own, self.ends, cuts).tolist()
+        return Page(
+            self.elements, self.tags, self.parents, self.ends, self.named, self.unit, self.own, dict(cuts), *totals
+        )
 
 
-def measure(body: etree._Element, unit: float) -> Page:
-    """The regions of `body`, in one pass over its elements."""
-    named: list[Region] = []
-    headlines: list[Region] = []
-    prose_chars = 60 * unit
-    label_chars = 20 * unit
-    teaser_chars = 400 * unit
-    teased = 0.0
+@dataclass(frozen=True, slots=True)
+class Page(Regions):
+    """The regions of a page with those that are cut, and totals: of each region and all below it that is not cut."""
 
-    def visit(element: etree._Element, region: Region, in_link: bool) -> None:
-        """Adds the inline content of `element` to `region` and the regions below it to its children."""
-        text = element.text
-        if text and (text := text.strip()):
-            count(text, region, in_link)
-        for child in element:
-            tag = child.tag
-            if tag in BLOCKS:
-                # One in five is empty: nothing to measure.
-                if len(child) or child.text or tag == "h1":
-                    inner = Region(child, tag, region)
-                    if region.children is not _NO_CHILDREN:
-                        region.children.append(inner)
-                    else:
-                        region.children = [inner]
-                    get = child.get
-                    hint = hints_of(name) if (name := get("class")) else NO_HINTS
-                    if (name := get("id")) and (named_by_id := hints_of(name)) is not NO_HINTS:
-                        hint = joined(hint, named_by_id)
-                    if hint is not NO_HINTS:
-                        inner.is_body, inner.names = hint
-                        named.append(inner)
-                    elif tag in NAMING_TAGS:
-                        named.append(inner)
-                    visit(child, inner, in_link)
-                    close(inner)
-            elif tag == "a":
-                region.link_count += 1
-                visit(child, region, True)
-            elif tag == "img":
-                region.images += 1
-            elif len(child) or child.text:
-                visit(child, region, in_link)
-            text = child.tail
-            if text and (text := text.strip()):
-                count(text, region, in_link)
+    cuts: dict[int, str]
+    """The rule that cut it, for each region that is cut."""
+    chars: list[int]
+    links: list[int]
+    """Of these, characters in links."""
+    prose: list[int]
+    """Of these, characters outside of links in regions that read as running text or are code."""
+    weight: list[int]
+    """In thousandths of a character of running text."""
+    link_count: list[int]
+    images: list[int]
+    titles: list[int]
+    """Number of `h1`."""
+    teasers: list[int]
+    """Number of headings that are links: they announce other pages."""
 
-    def count(text: str, region: Region, in_link: bool) -> None:
-        length = len(text)
-        region.own_chars += length
-        if in_link:
-            region.own_links += length
-        elif 8 < length < prose_chars and not region.has_mark and _MARK.search(text):
-            region.has_mark = True
+    def pulls(self, is_index: bool, factor: float) -> list[float]:
+        """The weight of every region with all below it, `factor` times as much where it is named as the text itself."""
+        own = self.own[CHARS] * _WEIGHT_ON_INDEX if is_index else self.own[WEIGHT]
+        weight = own.astype(np.float64)
+        for region, (is_body, _) in self.named.items():
+            if is_body:
+                weight[region : self.ends[region]] *= factor
+        return list(_sums(weight[np.newaxis], self.ends, self.cuts)[0].tolist())
 
-    def close(region: Region) -> None:
-        """Weighs the own text of a region, and adds up its children, which are complete."""
-        nonlocal teased
-        chars = region.own_chars
-        links = region.own_links
-        prose = 0
-        weight = 0.0
-        titles = 0
-        if region.tag == "h1":
-            titles = 1
-            headlines.append(region)
-        teasers = 0
-        if chars:
-            own = chars - links
-            tag = region.tag
-            if tag in HEADINGS:
-                weight = 0.1 * own
-                if tag != "h1":
-                    teasers = int(links > 0.8 * chars)
-                    teased = teaser_chars if teasers else 0.0
-            elif tag == "pre":
-                prose = own
-                weight = 0.7 * own
-            elif links > own:
-                weight = 0.1 * own
-            elif own >= prose_chars or (own >= label_chars and region.has_mark):
-                prose = own
-                weight = float(own)
+    def link_density(self, region: int) -> float:
+        chars = self.chars[region]
+        return self.links[region] / chars if chars else 0.0
+
+    def is_cut(self, region: int) -> bool:
+        """True where this region or one around it is cut."""
+        return region in self.cuts or any(outer in self.cuts for outer in self.ancestors(region))
+
+    def outermost_cuts(self, region: int) -> list[int]:
+        """The outermost of the regions below this one that are cut, in order."""
+        found = []
+        below, end = region + 1, self.ends[region]
+        while below < end:
+            if below in self.cuts:
+                found.append(below)
+                below = self.ends[below]
             else:
-                weight = 0.2 * own
-            if teased > 0 and prose:
-                teased -= own
-                weight *= TEASER
-            weight += 0.05 * links
-            region.own_prose = prose
-            region.own_weight = weight
-        if region.children:
-            link_count = region.link_count
-            images = region.images
-            for child in region.children:
-                if child.chars or child.images or child.titles:
-                    chars += child.chars
-                    links += child.links
-                    link_count += child.link_count
-                    images += child.images
-                    prose += child.prose
-                    titles += child.titles
-                    teasers += child.teasers
-                    weight += child.weight
-            region.link_count = link_count
-            region.images = images
-        if chars:
-            region.chars = chars
-            region.links = links
-            region.prose = prose
-            region.weight = weight
-            if teasers:
-                region.teasers = teasers
-        if titles:
-            region.titles = titles
-
-    root = Region(body, "body", None)
-    visit(body, root, False)
-    close(root)
-    return Page(root, tuple(named), tuple(headlines), unit)
+                below += 1
+        return found
 
 
-@lru_cache(maxsize=20_000)
-def hints_of(name: str) -> Hint:
-    """Whether a class or id names the text itself, and which of its words speak against it; `NO_HINTS` for neither.
-
-    Pages repeat their names, and sites those of their templates: hence the caches.
-    """
-    hint = NO_HINTS
-    for part in name.split():
-        found = _hint_of(part)
-        if found is not NO_HINTS:
-            hint = joined(hint, found)
-    return hint
+def _sums(own: np.ndarray, ends: list[int], cuts: Collection[int]) -> np.ndarray:
+    """The sums of each row of `own` (rows, regions) over every region with all below it, without those in `cuts`."""
+    running = np.zeros((own.shape[0], own.shape[1] + 1), own.dtype)
+    running[:, 1:] = own
+    for region in cuts:
+        running[:, region + 1 : ends[region] + 1] = 0
+    np.cumsum(running, axis=1, out=running)
+    sums: np.ndarray = running[:, ends] - running[:, :-1]
+    return sums
 
 
-def joined(one: Hint, other: Hint) -> Hint:
-    return (one[0] or other[0], one[1] | other[1])
+def measure(body: etree._Element, unit: float) -> Regions:
+    """The regions of `body`, in one pass over its elements."""
+    elements, tags, parents, ends = [body], ["body"], [-1], [0]
+    named: dict[int, Hint] = {}
+    texts: list[str] = []
+    places: list[int] = []
+    """Where each of the texts stands: twice the region, one more for a link in it."""
+    link_regions: list[int] = []
+    image_regions: list[int] = []
+    around: list[tuple[int, int]] = []
+    """Place, and children still to come, of each element around."""
+    place, left = 0, len(body)
+    if (text := body.text) and (text := text.strip()):
+        texts.append(text)
+        places.append(place)
+    for element in body.iterdescendants():
+        while not left:
+            ends[place >> 1] = len(tags)
+            place, left = around.pop()
+        left -= 1
+        if (text := element.tail) and (text := text.strip()):
+            texts.append(text)
+            places.append(place)
+        tag, text, children = element.tag, element.text, len(element)
+        inside = place
+        if tag in BLOCKS:
+            # One in five is empty: nothing to measure.
+            if not children and not text and tag != "h1":
+                continue
+            region = len(tags)
+            parents.append(place >> 1)
+            elements.append(element)
+            tags.append(tag)
+            ends.append(region + 1)
+            inside = 2 * region | place & 1
+            get = element.get
+            hint = hints_of(name) if (name := get("class")) else NO_HINTS
+            if (name := get("id")) and (named_by_id := hints_of(name)) is not NO_HINTS:
+                hint = joined(hint, named_by_id)
+            if hint is not NO_HINTS or tag in _NAMING_TAGS:
+                named[region] = hint
+        elif tag == "a":
+            link_regions.append(place >> 1)
+            inside = place | 1
+        elif tag == "img":
+            image_regions.append(place >> 1)
+        if text and (text := text.strip()):
+            texts.append(text)
+            places.append(inside)
+        if children:
+            around.append((place, left))
+            place, left = inside, children
+    for open_place, _ in [*around, (place, left)]:
+        ends[open_place >> 1] = len(tags)
+    own = _own_measures(tags, ends, texts, places, unit)
+    own[LINK_COUNT] = np.bincount(link_regions, minlength=len(tags))
+    own[IMAGES] = np.bincount(image_regions, minlength=len(tags))
+    return Regions(elements, tags, parents, ends, named, unit, own)
 
 
-@lru_cache(maxsize=20_000)
-def _hint_of(part: str) -> Hint:
-    if ":" in part or "[" in part:
-        return NO_HINTS  # utility classes (`md:hidden`, `[&>p]:mt-2`) say how a thing looks, not what it is
-    lowered = part.lower()
-    found = _WORD.findall(part)
-    words = NAMING_WORDS.intersection(found if lowered == part else [word.lower() for word in found])
-    is_body = lowered.replace("-", "").replace("_", "") in CONTENT_NAMES
-    return (is_body, words) if words or is_body else NO_HINTS
+def _own_measures(tags: list[str], ends: list[int], texts: list[str], places: list[int], unit: float) -> np.ndarray:
+    """The measures of each region without those below it; links and images are left at 0."""
+    number = len(tags)
+    length = np.fromiter(map(len, texts), np.int64, len(texts))
+    place = np.array(places, np.int64)
+    by_place = np.bincount(place, length, 2 * number).astype(np.int64).reshape(number, 2)
+    links = by_place[:, 1]
+    outside = by_place[:, 0]
+    chars = outside + links
+    kinds = np.array([_KINDS.get(tag, _OTHER) for tag in tags])
+    is_title, is_heading, is_code = kinds == _TITLE, kinds >= _HEADING, kinds == _CODE
+    is_plain = (kinds == _OTHER) & (links <= outside)
+    # Between a label and running text a punctuation mark decides; only texts of such regions are searched for one.
+    may_be_prose = is_plain & (outside >= _LABEL_CHARS * unit) & (outside < _PROSE_CHARS * unit)
+    short = (length > _LEAST_MARKED) & (length < _PROSE_CHARS * unit) & (place & 1 == 0) & may_be_prose[place >> 1]
+    is_prose = is_plain & (outside >= _PROSE_CHARS * unit)
+    is_prose[[place[text] >> 1 for text in np.flatnonzero(short).tolist() if _MARK.search(texts[text])]] = True
+    factor = np.full(number, _WEIGHT_AMONG_LINKS)
+    factor[is_plain] = _WEIGHT_OF_LABELS
+    factor[is_prose] = _WEIGHT_OF_PROSE
+    factor[is_heading] = _WEIGHT_OF_HEADINGS
+    factor[is_code] = _WEIGHT_OF_CODE
+    prose = np.where(is_prose | is_code, outside, 0)
+    weight = factor * outside
+    is_teaser = is_heading & ~is_title & (links > 0.8 * chars)
+    if is_teaser.any():
+        candidates = np.flatnonzero((is_heading & ~is_title & (chars > 0)) | (prose > 0)).tolist()
+        weight[_teased(candidates, ends, is_teaser, is_heading, prose, unit)] //= _TEASED
+    own = np.zeros((8, number), np.int64)
+    own[CHARS], own[LINKS], own[PROSE] = chars, links, prose
+    own[WEIGHT] = weight + _WEIGHT_OF_LINKS * links
+    own[TITLES] = is_title
+    own[TEASERS] = is_teaser
+    return own
+
+
+def _teased(
+    regions: list[int], ends: list[int], is_teaser: np.ndarray, is_heading: np.ndarray, prose: np.ndarray, unit: float
+) -> list[int]:
+    """Those of the regions, headings and running text, that stand behind a heading that is a link."""
+    found = []
+    left = 0.0
+    for region in sorted(regions, key=lambda region: (ends[region], -region)):
+        if is_heading[region]:
+            left = _TEASER_CHARS * unit if is_teaser[region] else 0.0
+        elif left > 0:
+            left -= prose[region]
+            found.append(region)
+    return found

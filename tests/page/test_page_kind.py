@@ -1,0 +1,38 @@
+import pytest
+
+from kbcite.page.page_kind import PageKind
+from kbcite.page.tree import parse_html
+
+
+def kind_of(source: str, url: str = "https://example.org/a") -> PageKind:
+    return PageKind(url, parse_html(source).find("body"), source)
+
+
+@pytest.mark.parametrize(
+    ("source", "url"),
+    [
+        ("<body><p>Hello", "https://example.org/forum/7"),
+        ("<body class='thread page'><p>Hello", "https://example.org/7"),
+        ('<body><p>Hello<script>{"@type": "QAPage"}</script>', "https://example.org/7"),
+    ],
+)
+def test_a_forum_is_known_by_its_address_its_body_or_its_schema(source: str, url: str) -> None:
+    assert kind_of(source, url).is_forum
+
+
+@pytest.mark.parametrize(
+    "mark",
+    [
+        '<script>{"@type" : "Product"}</script>',
+        "<div itemtype='https://schema.org/Product'>",
+        '<meta property="og:type" content="product">',
+    ],
+)
+def test_a_product_is_known_by_its_schema(mark: str) -> None:
+    assert kind_of(f"<body>{mark}<p>Lamp").is_product
+
+
+def test_other_pages_are_neither() -> None:
+    kind = kind_of('<body><p>Threadbare products<script>{"@type": "ProductGroup"}</script>')
+    assert not kind.is_forum
+    assert not kind.is_product
