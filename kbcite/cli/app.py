@@ -10,6 +10,7 @@ import json
 import os
 import sqlite3
 import sys
+from enum import StrEnum
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated, cast
@@ -17,7 +18,7 @@ from typing import Annotated, cast
 import typer
 
 from kbcite import __version__
-from kbcite.cli.context import Context
+from kbcite.cli.context import Context, log_line
 from kbcite.clock import pinned_clock, system_clock
 from kbcite.errors import ExitCode, Finding, KbciteError, UsageError
 
@@ -51,7 +52,13 @@ EVERY = "*"
 _ClickError = cast("type[typer.BadParameter]", typer.BadParameter.__mro__[1])
 """click's UsageError, whichever click typer was built on."""
 _GLOBAL_FLAGS = {"--offline", "--json", "--quiet", "-q", "--verbose", "-v"}
-_GLOBAL_VALUES = {"--store", "--now"}
+_GLOBAL_VALUES = {"--store", "--now", "--log-format"}
+_LOGS_JSON = "--log-format json"
+
+
+class LogFormat(StrEnum):
+    TEXT = "text"
+    JSON = "json"
 
 
 def _version(wanted: bool) -> None:
@@ -93,6 +100,9 @@ def global_options(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but results and errors.")] = False,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Say more on standard error.")] = False,
     now: Annotated[str | None, typer.Option(envvar="KBCITE_NOW", help="Pin the clock to this time.")] = None,
+    log_format: Annotated[
+        LogFormat, typer.Option(envvar="KBCITE_LOG_FORMAT", help="How lines on standard error are written.")
+    ] = LogFormat.TEXT,
     _show_version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
     ] = False,
@@ -104,6 +114,7 @@ def global_options(
         quiet=quiet,
         verbose=verbose,
         clock=pinned_clock(now) if now else system_clock,
+        logs_json=log_format is LogFormat.JSON,
     )
 
 
@@ -114,6 +125,8 @@ def global_options_first(arguments: list[str]) -> list[str]:
     queue = list(arguments)
     while queue:
         argument = queue.pop(0)
+        if argument == "--wait" and not (queue and _is_number(queue[0])):
+            argument = "--wait=inf"  # an option with an optional value, which typer does not know
         if argument == "--":
             return [*front, *rest, argument, *queue]
         if argument in _GLOBAL_FLAGS or argument.partition("=")[0] in _GLOBAL_VALUES:
@@ -123,6 +136,14 @@ def global_options_first(arguments: list[str]) -> list[str]:
         else:
             rest.append(argument)
     return [*front, *rest]
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _wanted(arguments: list[str]) -> str | None:
@@ -202,5 +223,9 @@ def _fail(message: str, code: ExitCode, arguments: list[str]) -> None:
     line = " ".join(message.split())
     if "--json" in arguments:
         print(json.dumps({"error": line, "exit_code": int(code)}, ensure_ascii=False))
-    print(f"kbcite: {line}", file=sys.stderr)
+    is_logged_json = _LOGS_JSON in " ".join(sys.argv).replace("=", " ") or os.environ.get("KBCITE_LOG_FORMAT") == "json"
+    print(
+        log_line(system_clock(), line, {"exit_code": int(code)}) if is_logged_json else f"kbcite: {line}",
+        file=sys.stderr,
+    )
     sys.exit(code)

@@ -6,8 +6,8 @@ import typer
 
 from kbcite.cli.chunk import run_chunk
 from kbcite.cli.clean import run_clean
-from kbcite.cli.context import Context, context_of
-from kbcite.cli.crawl import report_failures, run_crawl
+from kbcite.cli.context import Context, Wait, context_of
+from kbcite.cli.crawl import Limits, report_failures, run_crawl
 from kbcite.cli.index import run_index
 from kbcite.cli.interrupt import Stop
 from kbcite.errors import ExitCode, Finding
@@ -21,17 +21,24 @@ def register(app: typer.Typer) -> None:
 def build(
     ctx: typer.Context,
     urls: Annotated[
-        list[str] | None, typer.Argument(metavar="URL", help="Pages to fetch; without any, every source.")
+        list[str] | None,
+        typer.Argument(metavar="URL", help="Pages to fetch, due or not; without any, every source."),
     ] = None,
-    wait: Annotated[float, typer.Option(min=0.0, help="Seconds to wait for another writer.")] = 0.0,
+    everything: Annotated[
+        bool, typer.Option("--all", "--force", help="Fetch everything known again, due or not.")
+    ] = False,
+    max_time: Annotated[
+        float | None, typer.Option(min=0.0, help="Seconds that fetching may take; what was fetched is indexed.")
+    ] = None,
+    wait: Wait = 0.0,
 ) -> None:
-    """Crawl, clean, chunk and index what is stale."""
+    """Crawl, clean, chunk and index what is stale: pages that are new, due, or not yet read under the current rules."""
     context = context_of(ctx)
     stop = Stop()
     record: dict[str, dict[str, int]] = {}
     with context.writing("build", wait) as store, stop.listening():
         if not context.offline:
-            record["crawl"] = run_crawl(context, store, urls or [], stop)
+            record["crawl"] = run_crawl(context, store, urls or [], stop, Limits(seconds=max_time), everything)
         record["clean"] = run_clean(context, store, stop)
         record["chunk"] = run_chunk(context, store, stop)
         if record["chunk"]["blocks"] and not stop():
@@ -47,4 +54,6 @@ def _show(context: Context, record: dict[str, dict[str, int]]) -> None:
     made = record["clean"]["cleaned"] + record["chunk"]["new"] + record["chunk"]["retired"]
     if "index" in record and not made + record["index"]["embedded"]:
         lines.append("nothing new: every page, block and vector was there already")
-    context.show("\n".join(lines), record)
+    crawled = record.get("crawl", {})
+    is_news = bool(made or crawled.get("failed") or crawled.get("changed") or crawled.get("fetched"))
+    context.show("\n".join(lines), record, is_news=is_news)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -22,6 +22,12 @@ if TYPE_CHECKING:
     from kbcite.store.pages import PageRow
 
 VECTORS_NAME = "vectors"
+
+Wait = Annotated[
+    float,
+    typer.Option(min=0.0, metavar="[SECONDS]", help="Wait for another writer: so long, or as long as it takes."),
+]
+"""The option of every writing command; `--wait` alone is made `--wait inf` before it is parsed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +54,8 @@ class Context:
     quiet: bool = False
     verbose: bool = False
     clock: Clock = field(default=system_clock)
+    logs_json: bool = False
+    """Lines on standard error are JSON objects."""
 
     @contextmanager
     def reading(self) -> Iterator[OpenStore]:
@@ -80,14 +88,23 @@ class Context:
         if not (self.store / DATABASE_NAME).is_file():
             raise NotFound(f'no store at {self.store}; run "kbcite --store {self.store} init" first')
 
-    def say(self, text: str) -> None:
-        """A line for people on standard error, kept back by --quiet."""
+    def say(self, text: str, **fields: Any) -> None:
+        """A line on standard error, kept back by --quiet: for people, or with --log-format json the fields with the text as `message`."""
         if not self.quiet:
-            print(text, file=sys.stderr)
+            print(log_line(self.clock(), text, fields) if self.logs_json else text, file=sys.stderr)
 
-    def show(self, text: str, record: Any) -> None:
-        """The command's result on standard output: its text, or with --json its record."""
-        print(json.dumps(record, ensure_ascii=False) if self.as_json else text)
+    def show(self, text: str, record: Any, *, is_news: bool = True) -> None:
+        """The command's result on standard output: its text, or with --json its record.
+
+        is_news: False where nothing happened, which --quiet keeps to itself unless someone is watching: cron mails what is printed.
+        """
+        if is_news or self.as_json or not self.quiet or sys.stdout.isatty():
+            print(json.dumps(record, ensure_ascii=False) if self.as_json else text)
+
+
+def log_line(at: str, message: str, fields: Mapping[str, Any]) -> str:
+    """One line of a log in JSON: time, message, and what else is known."""
+    return json.dumps({"time": at, "message": message, **fields}, ensure_ascii=False)
 
 
 def context_of(ctx: typer.Context) -> Context:

@@ -2,19 +2,21 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from typing import Annotated
 
 import typer
 
-from kbcite.cli.context import Context, OpenStore, context_of
+from kbcite.cli.context import Context, OpenStore, Wait, context_of
 from kbcite.cli.interrupt import Stop
 from kbcite.cli.progress import progress
+from kbcite.cli.rendering import rendering
 from kbcite.errors import ExitCode, Finding, UsageError
 from kbcite.records import FetchFailure, Skipped
 from kbcite.render import one_line, printable, summary
-from kbcite.urls import resolve, url_key
 
 _GONE = ("http_404", "http_410")
+_NEWS = ("fetched", "changed", "failed")
 
 
 def register(app: typer.Typer) -> None:
@@ -25,26 +27,47 @@ def crawl(
     ctx: typer.Context,
     urls: Annotated[
         list[str] | None,
-        typer.Argument(metavar="URL", help="Pages to start from; without any, the seeds of every source."),
+        typer.Argument(metavar="URL", help="Pages to fetch and start from, due or not; without any, every source."),
     ] = None,
+    everything: Annotated[
+        bool, typer.Option("--all", "--force", help="Fetch everything known again, due or not.")
+    ] = False,
     max_pages: Annotated[int | None, typer.Option(min=1, help="Pages fetched in this run at most.")] = None,
+    max_bytes: Annotated[int | None, typer.Option(min=1, help="Bytes on the wire in this run at most.")] = None,
     max_time: Annotated[float | None, typer.Option(min=0.0, help="Seconds this run may take.")] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would be fetched and why; request nothing, not even robots.txt.")
+    ] = False,
     explain: Annotated[
         str | None,
-        typer.Option(metavar="URL", help="Say what is known of a URL: fetched, waiting, or left out and why."),
+        typer.Option(metavar="URL", help="Say why a URL is or is not fetched, and when next."),
     ] = None,
-    wait: Annotated[float, typer.Option(min=0.0, help="Seconds to wait for another writer.")] = 0.0,
+    wait: Wait = 0.0,
 ) -> None:
-    """Fetch the pages of the sources. A run that was stopped is taken up where it was."""
+    """Fetch the pages of the sources that are new or due. A run that was stopped is taken up where it was."""
     context = context_of(ctx)
     if explain is not None:
         _explain(context, explain)
         return
+    if dry_run:
+        with context.writing("crawl --dry-run", wait) as store:
+            _plan(context, store, urls or [], everything, max_pages)
+        return
     stop = Stop()
+    limits = Limits(max_pages, max_bytes, max_time)
     with context.writing("crawl", wait) as store, stop.listening():
-        counts = run_crawl(context, store, urls or [], stop, max_pages, max_time)
-        context.show(summary(counts), counts)
+        counts = run_crawl(context, store, urls or [], stop, limits, everything)
+        context.show(summary(counts), counts, is_news=any(counts[name] for name in _NEWS))
     report_failures(counts)
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What this run may take; None leaves it to the settings."""
+
+    pages: int | None = None
+    bytes: int | None = None
+    seconds: float | None = None
 
 
 def run_crawl(
@@ -52,11 +75,12 @@ def run_crawl(
     store: OpenStore,
     urls: Sequence[str],
     stop: Stop,
-    max_pages: int | None = None,
-    max_time_s: float | None = None,
+    limits: Limits,
+    everything: bool = False,
 ) -> dict[str, int]:
     """Crawl; counts of pages fetched for the first time, changed and unchanged, of what was skipped and what failed."""
     from kbcite.stages.crawl import crawl_site
+    from kbcite.stages.crawl_queue import LeftOut
     from kbcite.web.fetch import Fetcher
     from kbcite.web.scope import Scope
 
@@ -66,35 +90,50 @@ def run_crawl(
     counts = Counter({"fetched": 0, "changed": 0, "unchanged": 0, "skipped": 0, "failed": 0})
     scope = Scope(settings.sources)
     named = {*urls, *(source.url for source in settings.sources)}
-    seen: set[str] = set()
+    seen: set[int] = set()
     with (
         Fetcher(settings.crawl, allow_private=scope.allows_private, clock=context.clock) as fetcher,
+        rendering(context, store, fetcher) as render,
         progress(context, "crawl") as advance,
     ):
         for event in crawl_site(
             store.database,
             store.archive,
-            fetcher.fetch,
+            render.fetch,
             settings.sources,
             urls=urls,
+            everything=everything,
             settings=settings.crawl,
             recheck=settings.recheck,
             clock=context.clock,
             should_stop=stop,
-            max_pages=max_pages,
-            max_time_s=max_time_s,
+            max_pages=limits.pages,
+            max_bytes=limits.bytes,
+            max_time_s=limits.seconds,
         ):
+            if isinstance(event, LeftOut):
+                counts["skipped"] += event.count if event.reason == "max_pages" else 0
+                if event.is_cut_off or context.verbose:
+                    text = f"{printable(event.where)}: {event.count} {one_line(event.detail, 160)} ({event.reason})"
+                    context.say(text, url=event.where, reason=event.reason, count=event.count, detail=event.detail)
+                continue
             if isinstance(event, FetchFailure | Skipped):
                 # A link that is left out, or leads nowhere, is nothing to report; a page that the user named is.
                 is_loss = isinstance(event, FetchFailure) and event.reason not in _GONE
-                kind = "failed" if is_loss or event.url in named else "skipped"
+                kind = "failed" if is_loss or (event.url in named and event.reason != "list") else "skipped"
                 counts[kind] += 1
                 if kind == "failed" or context.verbose:
-                    context.say(f"{kind} {printable(event.url)}: {event.reason} {one_line(event.detail, 160)}")
-            elif event.url not in seen:  # two addresses may lead to one page
-                seen.add(event.url)
-                counts["fetched" if event.outcome == "new" else event.outcome] += 1
+                    text = f"{kind} {printable(event.url)}: {event.reason} {one_line(event.detail, 160)}"
+                    context.say(text, outcome=kind, url=event.url, reason=event.reason, detail=event.detail)
+            elif hash(event.url) not in seen:  # two addresses may lead to one page
+                seen.add(hash(event.url))
+                outcome = "fetched" if event.outcome == "new" else event.outcome
+                counts[outcome] += 1
+                if context.logs_json:
+                    context.say(f"{outcome} {event.url}", outcome=outcome, url=event.url, status=event.status)
             advance(event.url)
+        if render.rendered:
+            counts["rendered"] = render.rendered
     return dict(counts)
 
 
@@ -108,31 +147,33 @@ def report_failures(counts: Mapping[str, int]) -> None:
         )
 
 
-def _explain(context: Context, url: str) -> None:
-    from kbcite.web.scope import Scope
+def _plan(context: Context, store: OpenStore, urls: Sequence[str], everything: bool, max_pages: int | None) -> None:
+    from kbcite.stages.crawl_plan import plan_crawl
 
-    resolved = resolve(url, url)
-    if resolved is None:
-        raise UsageError(f"{url!r} is not an http or https URL")
+    plan = plan_crawl(
+        store.database,
+        store.settings.sources,
+        urls=urls,
+        everything=everything,
+        clock=context.clock,
+        max_pages=max_pages,
+    )
+    counts = Counter({"fetch": 0, "leave": 0})
+    rows = []
+    for row in plan.rows:
+        kind = "leave" if row.refusal else "fetch"
+        counts[kind] += 1
+        rows.append({"url": row.url, "verdict": kind, "why": row.refusal or row.why})
+        if not context.as_json:
+            print(f"{kind}  {printable(row.url)}  {one_line(row.refusal or row.why, 160)}")
+    record = {**counts, "not_due": plan.not_due, "requested": 0}
+    context.show(summary(record), {**record, "urls": rows})
+
+
+def _explain(context: Context, url: str) -> None:
+    from kbcite.stages.crawl_plan import explain_url
+
     with context.reading() as store:
-        row = store.database.frontier.get(url_key(resolved))
-        source = Scope(store.settings.sources).source_of(resolved)
-    record = {
-        "url": resolved,
-        "source": source.url if source else None,
-        "state": row.state if row else None,
-        "reason": row.reason if row else "",
-        "detail": row.detail if row else "",
-        "depth": row.depth if row else None,
-        "discovered_from": row.discovered_from if row else None,
-    }
-    if source is None:
-        text = f'{resolved}: no source covers it; "kbcite source add {resolved}" would'
-    elif row is None:
-        text = f"{resolved}: covered by {source.url}, but no page links to it within its depth of {source.depth}"
-    else:
-        text = (
-            f"{resolved}: {row.state} {row.reason} {row.detail}".rstrip()
-            + f" (depth {row.depth}, found on {row.discovered_from or 'the whitelist'})"
-        )
-    context.show(printable(text), record)
+        explanation = explain_url(store.database, store.settings.sources, url, context.clock)
+    lines = [explanation.verdict, *(f"  {name:<10} {value}" for name, value in explanation.steps)]
+    context.show(printable("\n".join(lines)), asdict(explanation) | {"steps": dict(explanation.steps)})

@@ -8,19 +8,18 @@ what an answer means.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
 from kbcite.clock import Clock, from_text, system_clock
 from kbcite.page.feeds import LIST_TYPES
 from kbcite.records import FetchedPage
 from kbcite.settings import CrawlSettings, RecheckSettings, SourceSettings
-from kbcite.stages.crawl_queue import CrawlQueue, Seed
+from kbcite.stages.crawl_queue import RUN_BUDGET, CrawlQueue, LeftOut, Seed
 from kbcite.stages.crawl_results import Crawled, CrawlEvent, CrawlResults, is_full, is_list
 from kbcite.store.archive import Archive
 from kbcite.store.database import Database
 from kbcite.store.frontier import FrontierRow
+from kbcite.web.budget import Budget, Spent
 from kbcite.web.fetch import HTML_TYPES
 from kbcite.web.link_filter import LinkFilter
 from kbcite.web.liveness import wants_full_fetch
@@ -35,37 +34,31 @@ def crawl_site(
     sources: Sequence[SourceSettings],
     *,
     urls: Sequence[str] = (),
+    everything: bool = False,
     settings: CrawlSettings | None = None,
     recheck: RecheckSettings | None = None,
     clock: Clock = system_clock,
     should_stop: Callable[[], bool] = lambda: False,
     max_pages: int | None = None,
+    max_bytes: int | None = None,
     max_time_s: float | None = None,
 ) -> Iterator[CrawlEvent]:
-    """One event a finished URL, each after it was stored: a page, a skip with its reason, or a failure.
+    """One event a finished URL, each after it was stored: a page, a skip with its reason, or a failure; then what was left out.
 
-    sources: the whole whitelist. urls: start from these instead of the sources' seeds, and leave what else is known alone. A run
-    that is stopped, or reaches `max_pages` or `max_time_s`, is taken up by the next one. Raises UsageError for a URL that no source
-    covers, before anything is fetched.
+    sources: the whole whitelist. What is known is fetched again when it is due, or with `everything` now. urls: start from these
+    instead of the sources' seeds, due or not, and leave what else is known alone. A run that is stopped, or reaches a limit
+    (`max_pages`, `max_bytes` on the wire, `max_time_s`; without them the settings' own), is taken up by the next one. Raises
+    UsageError for a URL that no source covers, before anything is fetched.
     """
     run = _Run(database, archive, fetch, sources, settings or CrawlSettings(), recheck or RecheckSettings(), clock)
     seeds = run.queue.seeds_of(urls)
-    limits = _Limits(should_stop, max_pages, None if max_time_s is None else time.monotonic() + max_time_s)
-    return run.events(seeds, limits, keep=bool(urls))
-
-
-@dataclass(frozen=True, slots=True)
-class _Limits:
-    should_stop: Callable[[], bool]
-    max_pages: int | None
-    until: float | None
-
-    def are_reached(self, pages: int) -> bool:
-        return (
-            self.should_stop()
-            or (self.max_pages is not None and pages >= self.max_pages)
-            or (self.until is not None and time.monotonic() >= self.until)
-        )
+    of_settings = _of_run(run.settings)
+    limits = Budget(
+        of_settings.pages if max_pages is None else max_pages,
+        of_settings.bytes if max_bytes is None else max_bytes,
+        of_settings.seconds if max_time_s is None else max_time_s,
+    )
+    return run.events(seeds, limits, should_stop, keep=bool(urls), everything=everything)
 
 
 class _Run:
@@ -79,49 +72,71 @@ class _Run:
         recheck: RecheckSettings,
         clock: Clock,
     ) -> None:
+        self.settings = settings
         self._database = database
         self._pages = database.pages
         self._archive = archive
         self._clock = clock
+        self._spent = Spent()
+        self._of_host: dict[str, Spent] = {}
+        self._host_budget = _of_host(settings)
         scope = Scope(sources)
         robots = database.frontier.robots()
         link_filter = LinkFilter(scope, from_text(clock()).year)
         self._visitor = Visitor(fetch, scope, settings, robots, clock, (*HTML_TYPES, *LIST_TYPES))
         self._pool: VisitPool[FrontierRow] = VisitPool(self._visitor, settings.threads, settings.retries)
-        self.queue = CrawlQueue(database, scope, sources, link_filter, clock)
+        self.queue = CrawlQueue(database.frontier, scope, sources, link_filter, clock, self._host_budget.pages)
         self._results = CrawlResults(database.pages, archive, self.queue, scope, link_filter, recheck, clock)
-        self._fetched = 0
 
-    def events(self, seeds: list[Seed], limits: _Limits, keep: bool) -> Iterator[CrawlEvent]:
+    def events(
+        self, seeds: list[Seed], limits: Budget, is_stopped: Callable[[], bool], *, keep: bool, everything: bool
+    ) -> Iterator[CrawlEvent]:
         def should_stop() -> bool:
-            return limits.are_reached(self._fetched)
+            return is_stopped() or limits.why_spent(self._spent) is not None
 
         def refill() -> None:
-            room = None if limits.max_pages is None else limits.max_pages - self._fetched
-            now = self._clock()
-            for row in self.queue.take(self._pool.count_waiting, room):
-                self._pool.add(self._job(row, now))
+            if not self.queue.low(self._pool.count_waiting):
+                return
+            room = None if limits.pages is None else limits.pages - self._spent.pages
+            with self._database.transaction():
+                rows = self.queue.take(self._pool.count_waiting, room)
+            for row in rows:
+                self._pool.add(self._job(row, self._clock()))
 
         try:
-            self.queue.begin(seeds, keep)
+            with self._database.transaction():
+                self.queue.begin(seeds, keep=keep, everything=everything)
             for batch in self._pool.batches(should_stop, refill):
                 for closed in batch.closed:
-                    yield self.queue.leave_host(closed)
-                events = self._store(batch.done)
-                self._fetched += sum(isinstance(event, Crawled) for event in events)
-                yield from events
+                    with self._database.transaction():
+                        left = self.queue.leave_host(closed)
+                    yield left
+                yield from self._store(batch.done)
+                self._close_spent_hosts(batch.done)
             with self._database.transaction():
                 over = self.queue.end()
                 for copy in self._visitor.new_robots():
                     self._database.frontier.save_robots(copy)
             yield from over
+            if (why := limits.why_spent(self._spent)) and (waiting := self.queue.count_waiting()):
+                yield LeftOut("this run", RUN_BUDGET, waiting, f"wait for the next run: its {why} are spent")
         finally:
             self._pool.close()
+
+    def _close_spent_hosts(self, done: Sequence[Done[FrontierRow]]) -> None:
+        """Leave the hosts alone that have used up what one host may take of a run."""
+        for host in {one.job.payload.host for one in done}:
+            if why := self._host_budget.why_spent(self._of_host[host]):
+                reason = f"its {why} of this run are spent"
+                self._visitor.pace_of(f"{host}/").close(reason)
+                self.queue.note_spent(host, reason)
 
     def _job(self, row: FrontierRow, now: str) -> Job[FrontierRow]:
         """The request for a URL, conditional where its bytes are stored."""
         page = self._pages.get(row.url, row.url_key)
         if page is None or page.digest is None or page.url != row.url or not (page.etag or page.last_modified):
+            return Job(row.url, row)
+        if page.marked_at is not None:  # who named it out of date knows better than its ETag
             return Job(row.url, row)
         if wants_full_fetch(*self._pages.since_full_fetch(page.id), now) or not self._archive.is_whole(page.digest):
             return Job(row.url, row)
@@ -139,11 +154,22 @@ class _Run:
         events: list[CrawlEvent] = []
         with self._database.transaction():
             for n, done in enumerate(pending):
-                self.queue.came_back(done.job.payload)
                 event = self._results.settle(done, digests.get(n))
+                self.queue.came_back(done.job.payload, is_page=isinstance(event, Crawled))
+                length = done.result.encoded_length if isinstance(done.result, FetchedPage) else 0
+                for spent in (self._spent, self._of_host.setdefault(done.job.payload.host, Spent())):
+                    spent.add(int(isinstance(event, Crawled)), length)
                 if event is not None:
                     events.append(event)
             for copy in self._visitor.new_robots():
                 self._database.frontier.save_robots(copy)
                 self.queue.add_sitemaps(copy)
         return events
+
+
+def _of_run(settings: CrawlSettings) -> Budget:
+    return Budget(settings.run_pages or None, settings.run_bytes or None, settings.run_minutes * 60 or None)
+
+
+def _of_host(settings: CrawlSettings) -> Budget:
+    return Budget(settings.host_pages or None, settings.host_bytes or None, settings.host_minutes * 60 or None)

@@ -6,15 +6,16 @@ Everything here runs inside the transaction of the batch, after the bytes are in
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import timedelta
 
 from kbcite.clock import Clock
 from kbcite.page.encoding import decode
 from kbcite.page.feeds import LIST_TYPES, read_list
-from kbcite.page.interstitial import recognise
-from kbcite.page.links import read_links
+from kbcite.page.interstitial import Interstitial, recognise
+from kbcite.page.links import PageLinks, read_links
 from kbcite.records import Evidence, FetchedPage, FetchFailure, PageState, Skipped
 from kbcite.settings import RecheckSettings
-from kbcite.stages.crawl_queue import CrawlQueue
+from kbcite.stages.crawl_queue import CrawlQueue, LeftOut
 from kbcite.store.archive import Archive
 from kbcite.store.frontier import FrontierRow
 from kbcite.store.pages import PageRow, Pages
@@ -27,12 +28,18 @@ from kbcite.web.liveness import (
     is_missing,
     is_sent_home,
     moved_to,
-    next_visit,
     trouble_detail,
 )
 from kbcite.web.robots import header_tags
+from kbcite.web.schedule import next_visit
 from kbcite.web.scope import Scope
 from kbcite.web.visitor import HOST_CLOSED, INTERRUPTED, NOT_FETCHED, Done
+
+INTERNAL_ERROR = "internal_error"
+SHORT_LIST_BYTES = 500_000
+SHORT_LIST_AGAIN_AFTER = timedelta(hours=1)
+LIST_AGAIN_AFTER = timedelta(days=1)
+"""Feeds and short sitemaps are how a new page is heard of; a long sitemap is worth a look a day."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +58,7 @@ class Crawled:
     source: str
 
 
-CrawlEvent = Crawled | Skipped | FetchFailure
+CrawlEvent = Crawled | Skipped | FetchFailure | LeftOut
 
 
 class CrawlResults:
@@ -94,14 +101,14 @@ class CrawlResults:
 
     def _settle_page(self, row: FrontierRow, result: FetchedPage, digest: str) -> CrawlEvent:
         source = self._queue.sources[row.source]
-        decoded = decode(result.body, result.header("content-type"))
-        links = read_links(decoded.text, result.final_url, decoded.encoding)
-        interstitial = recognise(decoded.text, links.refresh)
+        reading = self._read(row, result)
+        if isinstance(reading, Skipped):
+            return reading
+        links, interstitial = reading
         if interstitial is not None:
             if interstitial.target is not None:
                 self._queue.add_links(row, (interstitial.target,), row.depth)
             return self._queue.skip(row, interstitial.kind, interstitial.detail)
-        self._filter.see_page(result.final_url, decoded.text)
         tags = header_tags(result)
         if source.obey_robots and row.depth > 0 and (links.is_noindex or "noindex" in tags):
             return self._queue.skip(row, "noindex", "the page asks not to be kept; obey_robots = false overrules it")
@@ -109,13 +116,31 @@ class CrawlResults:
             self._queue.add_links(row, links.links, row.depth + 1)
         return self._keep(row, result, digest, links.canonical)
 
+    def _read(self, row: FrontierRow, result: FetchedPage) -> tuple[PageLinks, Interstitial | None] | Skipped:
+        """The links of a page, and what stands in front of it if anything does."""
+        try:
+            decoded = decode(result.body, result.header("content-type"))
+            links = read_links(decoded.text, result.final_url, decoded.encoding)
+            interstitial = recognise(decoded.text, links.refresh)
+            if interstitial is None:
+                self._filter.see_page(result.final_url, decoded.text)
+        except Exception as error:
+            # One page that the readers cannot bear must not end the run (SPEC 13); it is named, and its bytes are archived.
+            return self._queue.skip(row, INTERNAL_ERROR, f"{type(error).__name__}: {error}")
+        return links, interstitial
+
     def _settle_list(self, row: FrontierRow, result: FetchedPage) -> Skipped:
         """Queue what a sitemap or a feed lists."""
-        links = read_list(result.body, result.final_url)
+        try:
+            links = read_list(result.body, result.final_url)
+        except Exception as error:
+            # As for a page.
+            return self._queue.skip(row, INTERNAL_ERROR, f"{type(error).__name__}: {error}")
         if links is None:
             return self._queue.skip(row, "content_type", f"{result.header('content-type')}, neither sitemap nor feed")
         self._queue.add_links(row, links, row.depth + 1)
-        return self._queue.skip(row, "list", f"a sitemap or feed of {len(links)} links, followed")
+        again_after = SHORT_LIST_AGAIN_AFTER if len(result.body) <= SHORT_LIST_BYTES else LIST_AGAIN_AFTER
+        return self._queue.skip(row, "list", f"a sitemap or feed of {len(links)} links, followed", again_after)
 
     def _keep(self, row: FrontierRow, result: FetchedPage, digest: str, canonical: str | None) -> Crawled:
         """Record a page under its final URL, with its other addresses."""
@@ -140,9 +165,14 @@ class CrawlResults:
         self._pages.add_alias(key, url)
         if row.url_key != key and not is_sent_home(result):
             self._pages.add_alias(row.url_key, url)
-        if canonical is not None and self._is_alias(canonical, result.final_url):
-            self._pages.add_alias(url_key(canonical), url)
-        self._note_move(row, result)
+        if (
+            canonical is not None
+            and (name := url_key(canonical)) != key
+            and self._is_alias(canonical, result.final_url)
+        ):
+            self._pages.add_alias(name, url)
+        if result.redirects:
+            self._note_move(row, result)
         self._queue.finish(row, result.final_url, key, source)
         outcome = "changed" if is_changed else "unchanged" if is_same else "new"
         return Crawled(url, row.url, outcome, result.status, digest, result.encoded_length, row.depth, source.url)
@@ -158,7 +188,7 @@ class CrawlResults:
     def _note_move(self, row: FrontierRow, result: FetchedPage) -> None:
         """Where the address asked for was a page until now, and is a redirect."""
         page = self._pages.get(row.url, row.url_key)
-        if page is None or page.url != row.url or page.url == result.final_url or not result.redirects:
+        if page is None or page.url != row.url or page.url == result.final_url:
             return
         before = page.evidence
         target = None if is_sent_home(result) else moved_to(result, before, self._recheck)
@@ -193,7 +223,7 @@ class CrawlResults:
             )
         else:
             failure = result
-        self._queue.fail(row, failure.reason, failure.detail, tries)
+        self._queue.fail(row, failure.reason, failure.detail, tries=tries, retryable=failure.retryable)
         page = self._pages.get(row.url, row.url_key)
         if page is not None and page.url == row.url:
             before = page.evidence

@@ -48,7 +48,8 @@ class FrontierRow:
 
 
 _IS_DUE = """CASE WHEN state = 'done' AND reason = ''
-    THEN url_key IN (SELECT a.url_key FROM pages p JOIN aliases a ON a.page_id = p.id WHERE p.due_at <= :now)
+    THEN url_key IN (SELECT a.url_key FROM pages p JOIN aliases a ON a.page_id = p.id
+        WHERE p.due_at <= :now OR p.marked_at IS NOT NULL)
     ELSE not_before <= :now END"""
 NEVER = "9999"
 """A `not_before` that does not come: only other settings, or the user, bring the URL up again."""
@@ -92,7 +93,7 @@ class Frontier:
     def _queue_again(self, source: str, condition: str, now: str) -> None:
         self._sql.execute(
             f"""UPDATE frontier SET state = 'queued', reason = '', detail = '', tries = 0, not_before = '',
-                   is_urgent = url_key IN (SELECT a.url_key FROM pages p JOIN aliases a ON a.page_id = p.id WHERE p.due_at = '')
+                   is_urgent = url_key IN (SELECT a.url_key FROM pages p JOIN aliases a ON a.page_id = p.id WHERE p.marked_at IS NOT NULL)
                WHERE source = :source AND state IN ('done', 'failed', 'skipped') AND {condition}""",
             {"source": source, "now": now},
         )
@@ -178,13 +179,20 @@ class Frontier:
             (reason, detail, now, not_before, url_key),
         )
 
-    def settle_queued(self, source: str, state: UrlState, now: str, reason: str, host: str | None = None) -> int:
-        """The same for every URL of a source that still waits, on one host or all; how many they were."""
+    def settle_queued(self, source: str, state: UrlState, now: str, reason: str, *, not_before: str = "") -> int:
+        """The same for every URL of a source that still waits; how many they were."""
         return self._sql.execute(
-            """UPDATE frontier SET state = ?1, reason = ?2, updated_at = ?3
-               WHERE source = ?4 AND state = 'queued' AND (?5 IS NULL OR host = ?5)""",
-            (state, reason, now, source, host),
+            """UPDATE frontier SET state = ?, reason = ?, updated_at = ?, not_before = ?
+               WHERE source = ? AND state = 'queued'""",
+            (state, reason, now, not_before, source),
         ).rowcount
+
+    def count_queued(self, source: str, host: str) -> int:
+        """How many URLs of a source wait on a host."""
+        (count,) = self._sql.execute(
+            "SELECT count(*) FROM frontier WHERE state = 'queued' AND source = ? AND host = ?", (source, host)
+        ).fetchone()
+        return int(count)
 
     def get(self, url_key: str) -> FrontierRow | None:
         """What is known of a URL: the answer to "why was it not fetched?"."""

@@ -47,6 +47,11 @@ class HostPace:
             if interval_s > MAX_PAUSE_S:
                 self.closed = f"robots.txt asks for {interval_s:g} s between two requests"
 
+    def close(self, reason: str) -> None:
+        """Leave the host alone until the next run."""
+        with self._lock:
+            self.closed = self.closed or reason
+
     def wait_s(self, now: float) -> float | None:
         """Seconds until a request may start; None while too many are under way, or the host is closed."""
         with self._lock:

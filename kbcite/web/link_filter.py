@@ -8,7 +8,7 @@ from kbcite.settings import SourceSettings
 from kbcite.web.scope import Scope
 from kbcite.web.traps import TrapMemory, trap_of
 
-MAX_REMEMBERED = 500_000
+MAX_REMEMBERED = 200_000
 """Links remembered as seen, so that a navigation repeated on every page is looked at once."""
 
 
@@ -22,7 +22,7 @@ class LinkFilter:
         self._scope = scope
         self._year = year
         self._traps = TrapMemory()
-        self._seen: set[str] = set()
+        self._seen: set[int] = set()
 
     def refusal(self, url: str, source: SourceSettings, depth: int) -> str | None:
         """Why a URL inside the whitelist is not fetched, as `reason: detail`."""
@@ -33,7 +33,9 @@ class LinkFilter:
     def sift(self, links: Sequence[str], depth: int) -> Iterator[tuple[str, SourceSettings, str | None]]:
         """(link, source, refusal) of the links not met before that a source covers within its depth."""
         for link in links:
-            if link in self._seen:
+            # Eight bytes stand for the link: in one run of a billion two links would share them.
+            mark = hash(link)
+            if mark in self._seen:
                 continue
             source = self._scope.source_of(link)
             # A link that is too deep here may be found nearer to the seed later.
@@ -41,7 +43,7 @@ class LinkFilter:
                 continue
             if len(self._seen) >= MAX_REMEMBERED:
                 self._seen.clear()
-            self._seen.add(link)
+            self._seen.add(mark)
             if source is not None:
                 yield link, source, self.refusal(link, source, depth) or self._traps.filter_trap(link)
 

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections import defaultdict
+from collections import OrderedDict, defaultdict
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from kbcite.urls import MAX_URL_LENGTH, split
+
+K = TypeVar("K")
+V = TypeVar("V")
 
 MAX_PATH_DEPTH = 16
 MAX_SEGMENT_REPEATS = 3
@@ -17,6 +21,8 @@ MAX_FILTER_URLS = 500
 VARYING_FIELDS = 3
 VARYING_VALUES = 8
 MAX_EQUAL_BODIES = 20
+PASSING_TRAPS = frozenset({"too_many_queries", "equal_pages"})
+"""Reasons that come from what a run has seen, not from the URL alone."""
 BODY_CHARS = 30_000
 """How much of a page is compared."""
 
@@ -74,6 +80,10 @@ def _far_date(segments: list[str], query: str, year: int) -> str | None:
     return None
 
 
+MAX_PATHS = 20_000
+"""Paths and path patterns remembered; what was not met for longest is forgotten."""
+
+
 @dataclass
 class _Queries:
     count: int = 0
@@ -84,8 +94,8 @@ class TrapMemory:
     """What a run has seen of each path: traps that only show over many URLs. Belongs to one run and one thread."""
 
     def __init__(self) -> None:
-        self._queries: defaultdict[tuple[str, tuple[str, ...]], _Queries] = defaultdict(_Queries)
-        self._bodies: dict[str, tuple[bytes, int]] = {}
+        self._queries: OrderedDict[tuple[str, tuple[str, ...]], _Queries] = OrderedDict()
+        self._bodies: OrderedDict[str, tuple[bytes, int]] = OrderedDict()
 
     def filter_trap(self, url: str) -> str | None:
         """Counts a newly found URL; a refusal where its path has had too many combinations of query values."""
@@ -93,7 +103,9 @@ class TrapMemory:
         if parts is None or parts.query.count("=") < VARYING_FIELDS:
             return None
         pairs = [pair.partition("=") for pair in parts.query[1:].split("&")]
-        seen = self._queries[parts.origin + parts.path, tuple(sorted({name for name, _, _ in pairs}))]
+        path = (parts.origin + parts.path, tuple(sorted({name for name, _, _ in pairs})))
+        seen = self._queries.pop(path, None) or _Queries()
+        _remember(self._queries, path, seen)
         seen.count += 1
         for name, _, value in pairs:
             if len(seen.values[name]) < VARYING_VALUES:
@@ -107,8 +119,8 @@ class TrapMemory:
         """Remember a page's text, without markup, clock times and request numbers, under its path pattern."""
         pattern = _path_pattern(url)
         words = hashlib.blake2b(_lasting(text[:BODY_CHARS]).encode(errors="replace"), digest_size=8).digest()
-        last, count = self._bodies.get(pattern, (b"", 0))
-        self._bodies[pattern] = (words, count + 1 if words == last else 1)
+        last, count = self._bodies.pop(pattern, (b"", 0))
+        _remember(self._bodies, pattern, (words, count + 1 if words == last else 1))
 
     def body_trap(self, url: str) -> str | None:
         """A refusal where the last pages under the URL's path pattern were all alike: a soft 404, or a page without an end."""
@@ -116,6 +128,12 @@ class TrapMemory:
         if self._bodies.get(pattern, (b"", 0))[1] >= MAX_EQUAL_BODIES:
             return f"equal_pages: {MAX_EQUAL_BODIES} pages in a row were alike under {pattern}"
         return None
+
+
+def _remember(memory: OrderedDict[K, V], key: K, value: V) -> None:
+    memory[key] = value
+    if len(memory) > MAX_PATHS:
+        memory.popitem(last=False)
 
 
 def _lasting(text: str) -> str:

@@ -155,7 +155,10 @@ def test_a_page_known_to_be_out_of_date_goes_before_the_others(tmp_path: Path) -
     with Database(tmp_path / "kb.sqlite3") as database:
         database.frontier.begin_pass(SOURCE, NOW)
         stored(database, "/due", LATER)
-        stored(database, "/out-of-date", "")
+        stored(database, "/out-of-date", "2027-01-01T00:00:00Z")
+        page = database.pages.get(f"{HOST}/out-of-date", f"{HOST}/out-of-date")
+        assert page is not None
+        database.pages.mark(page.id, NOW)
         database.frontier.end_pass(SOURCE, NOW)
         database.frontier.begin_pass(SOURCE, LATER)
         claimed = database.frontier.claim(HOST, SOURCE, 2, LATER)
