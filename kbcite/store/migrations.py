@@ -274,6 +274,39 @@ MIGRATIONS: tuple[tuple[int, str], ...] = (
         CREATE INDEX pages_marked ON pages(marked_at) WHERE marked_at IS NOT NULL;
         """,
     ),
+    (
+        10,
+        """
+        -- What was forgotten on purpose, by URL key or by scheme and host: a crawl leaves it alone unless the user names it (is_urgent).
+        CREATE TABLE forgotten(place TEXT PRIMARY KEY, at TEXT NOT NULL) WITHOUT ROWID;
+        CREATE TRIGGER forgotten_is_found AFTER INSERT ON frontier
+            WHEN new.state = 'queued' AND EXISTS (SELECT 1 FROM forgotten WHERE place IN (new.url_key, new.host))
+            BEGIN UPDATE frontier SET state = 'skipped', reason = 'forgotten' WHERE id = new.id; END;
+        CREATE TRIGGER forgotten_is_queued AFTER UPDATE OF state ON frontier
+            WHEN new.state = 'queued' AND NOT new.is_urgent
+                AND EXISTS (SELECT 1 FROM forgotten WHERE place IN (new.url_key, new.host))
+            BEGIN UPDATE frontier SET state = 'skipped', reason = 'forgotten' WHERE id = new.id; END;
+        CREATE TRIGGER forgotten_is_stored AFTER INSERT ON aliases
+            BEGIN DELETE FROM forgotten WHERE place = new.url_key; END;
+
+        -- What a forget has still to take out of the archive and the files: url, host or digest. Empty when it is through.
+        CREATE TABLE erasures(kind TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY(kind, value)) WITHOUT ROWID;
+
+        -- A cited document may be forgotten; its answer stays, with what the page said masked.
+        CREATE TABLE cited(
+            answer_id TEXT NOT NULL REFERENCES answers(id) ON DELETE CASCADE,
+            n INTEGER NOT NULL,
+            block_id TEXT NOT NULL,
+            document_id INTEGER REFERENCES documents(id) ON DELETE SET NULL,
+            digest TEXT NOT NULL,
+            PRIMARY KEY(answer_id, n)
+        ) WITHOUT ROWID;
+        INSERT INTO cited SELECT * FROM answer_sources;
+        DROP TABLE answer_sources;
+        ALTER TABLE cited RENAME TO answer_sources;
+        CREATE INDEX answer_sources_document ON answer_sources(document_id);
+        """,
+    ),
 )
 
 
