@@ -81,9 +81,14 @@ def find_fragment(page: str, start: int, end: int) -> Fragment | None:
             fragment = _fragment(page, first, last, before)
             if haystack.places(fragment) == [(start, end)]:
                 return fragment
-        for after in _after(page, end):
+    # What follows must follow at once, so the stops that end the quote are part of it here.
+    closed = end
+    while closed < len(page) and page[closed] in _STOPS:
+        closed += 1
+    for first, last in _ranges(page, start, closed):
+        for after in _after(page, closed):
             fragment = _fragment(page, first, last, None, after)
-            if haystack.places(fragment) == [(start, end)]:
+            if haystack.places(fragment) == [(start, closed)]:
                 return fragment
     return None
 
@@ -204,16 +209,23 @@ class _Haystack:
         found = []
         at = self._text.find(start) if start else -1
         while at >= 0:
-            stop = at + len(start)
-            if end:
-                last = self._text.find(end, stop)
-                stop = last + len(end) if last >= 0 else -1
             before = self._text[max(0, at - len(prefix) - _GAP) : at].rstrip()
-            after = self._text[stop : stop + len(suffix) + _GAP].lstrip()
-            if stop >= 0 and before.endswith(prefix) and after.startswith(suffix):
+            if before.endswith(prefix) and (stop := self._stop(at + len(start), end, suffix)) > 0:
                 found.append((self._map[at], self._map[stop - 1] + 1))
             at = self._text.find(start, at + 1)
         return found
+
+    def _stop(self, stop: int, end: str, suffix: str) -> int:
+        """Where a fragment ends whose first term ends at `stop`: a browser goes on to the next `end` that the suffix follows."""
+        while stop >= 0:
+            if end:
+                last = self._text.find(end, stop)
+                stop = last + len(end) if last >= 0 else -1
+            if stop < 0 or self._text[stop : stop + len(suffix) + _GAP].lstrip().startswith(suffix):
+                return stop
+            if not end:
+                return -1
+        return -1
 
 
 def _folded(text: str) -> str:
