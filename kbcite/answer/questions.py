@@ -45,7 +45,7 @@ _KINDS: tuple[tuple[Kind, str], ...] = (
         r"哪里|哪儿|何处|何地|在哪|什么地方|哪一?个?(?:国家|城市|省|地区|县|州|大学)|哪国|地点|\bwhere\b|\b(?:what|which) (?:country|city|state"
         r"|place|region|town|continent|river|county|location|university|college)\b",
     ),
-    (Kind.REASON, r"为什么|为何|原因|\bwhy\b|\breasons?\b"),
+    (Kind.REASON, r"(?<![称名作改分变成认叫换以视])为什么|为何|原因|\bwhy\b|\breasons?\b"),
     (Kind.HOW, r"怎么|如何|怎样|步骤|方法|\bhow (?:do|does|can|to|should|did|is|are|was|were)\b"),
     (Kind.LIST, r"哪些|有哪|包括什么|分别|列出|\bwhich (?:\w+ )?\w+s (?:are|were|do|have)\b|\bwhat are\b|\bwhat (?:was|were|is"
         r"|has been) (?:fixed|changed|added|removed|improved|new|included|supported)\b|^list\b|\blist (?:of|all|the)\b(?=.*\b(?:all|every)\b)|\bwhat \w+s are\b"

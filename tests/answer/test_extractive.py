@@ -176,3 +176,9 @@ def test_a_how_to_is_the_sentence_that_says_it_with_its_code():
     assert result.text.startswith("Use a slice to reverse a list:")
     assert "L[::-1]" in result.text
     assert "print line" not in result.text
+
+
+@pytest.mark.parametrize("question", ["卡洛琳堡改名为什么？", "这条河又被称为什么？"])
+def test_called_what_is_no_question_for_a_reason(question):
+    assert read_question(question).kind is not Kind.REASON
+    assert read_question("河水为什么涨？").kind is Kind.REASON

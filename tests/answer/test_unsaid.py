@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 
 from kbcite.answer.questions import read_question
-from kbcite.answer.unsaid import find_unsaid
+from kbcite.answer.unsaid import NEVER, find_unsaid
 from kbcite.records import RefusalReason, Scores
 from kbcite.render import answer_pieces
 from tests.answer.blocks import retrieved
@@ -69,10 +69,23 @@ def test_a_question_on_what_no_passage_says_is_refused(question, block):
         ("净水器保修多长时间？", PURIFIER),
         ("怎么安装净水器？", INSTALLING),
         ("What does an Indian court of Ferrodb do?", INDIA),
+        ("Which kernel does Ferrodb need in Germany?", SERVER),
+        ("Which kernel does a British Ferrodb need?", SERVER),
+        ("栖木净水器易损件的最长期限是多久？", PURIFIER),
     ],
 )
 def test_the_same_question_on_what_is_there_is_answered(question, block):
     assert ask(question, [block]).status == "answered"
+
+
+@pytest.mark.parametrize(
+    ("name", "is_known"), [("Sheeshanks", True), ("Sheepshanks", True), ("Shepherd", False), ("Windows", False)]
+)
+def test_a_name_with_a_slip_in_it_is_known(name, is_known):
+    paintings = "In 1857 Sheepshanks gave 233 paintings to the museum. A window was added."
+    question = read_question(f"How many paintings did {name} give to the museum in 1857?")
+    found = find_unsaid(question, [paintings], [paintings], paintings, lambda _: 1.0)
+    assert (found.needed < NEVER) == is_known
 
 
 def test_words_of_another_language_are_not_asked_for():
