@@ -1,13 +1,15 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kbcite.cli.answer_output import AnswerFormat, write_answer
 from kbcite.cli.context import Context, OpenStore, context_of
 from kbcite.errors import ExitCode, Finding, UsageError
-from kbcite.records import Answer, SourceType
+from kbcite.records import SourceType
 
 if TYPE_CHECKING:
     from kbcite.stages.ask import Answered
@@ -31,6 +33,14 @@ def ask(
     sentences: Annotated[int, typer.Option(min=1, max=10, help="Sentences of an extractive answer at most.")] = 3,
     source_type: Annotated[SourceType | None, typer.Option(help="Only internal documents, or only web pages.")] = None,
     label: Annotated[list[str] | None, typer.Option(help="Only pages with this label; may be repeated.")] = None,
+    format_: Annotated[
+        AnswerFormat,
+        typer.Option("--format", "-f", help="How the answer is written; html is one file that needs nothing else."),
+    ] = AnswerFormat.TEXT,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Where to write it, if not to standard output."),
+    ] = None,
     strict: Annotated[
         bool, typer.Option("--strict", help="Exit 4 where coverage or support is under the bar.")
     ] = False,
@@ -49,7 +59,7 @@ def ask(
             context, store, text, model, api_base, top_k, threshold, sentences, source_type, tuple(label or ())
         )
         # Shown before it is saved: a store that is busy or full must not swallow an answer that may have cost something.
-        _print(context, answered.answer)
+        write_answer(context, store, answered.answer, format_, output)
         if not save_answer(store.database, answered):
             context.say(f"{context.store} cannot be written, so the answer is not kept")
         bar = store.settings.ask
@@ -112,30 +122,3 @@ def _answer(
         context.clock,
         nearness_of(encoder),
     )
-
-
-def _print(context: Context, answer: Answer) -> None:
-    if context.as_json:
-        from kbcite.answer.record import to_record
-
-        context.show("", to_record(answer))
-        return
-    from kbcite.render import answer_pieces
-
-    body, sources = answer_pieces(answer)
-    if sys.stdout.isatty():
-        from rich.console import Console
-        from rich.text import Text
-
-        console = Console(highlight=False)
-        console.print(Text.assemble(*body))
-        if sources:
-            console.print(Text.assemble(*sources), soft_wrap=True)  # a broken line would break the address in it
-    else:
-        print("".join(text for text, _ in [*body, ("\n" if sources else "", ""), *sources]))
-    if context.verbose:
-        grounding, timing = answer.grounding, ", ".join(f"{name} {ms:.0f} ms" for name, ms in answer.timing_ms)
-        context.say(
-            f"answer {answer.id}, coverage {grounding.coverage:.0%}, support {grounding.support:.0%}, {timing}; "
-            + " → ".join(grounding.path)
-        )

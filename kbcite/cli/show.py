@@ -3,17 +3,23 @@ from __future__ import annotations
 import re
 import sys
 from dataclasses import asdict
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from kbcite.answer.record import from_record
 from kbcite.block_id import typed_prefix
+from kbcite.cli.answer_output import AnswerFormat, write_answer
 from kbcite.cli.context import Context, OpenStore, context_of, find_page
+from kbcite.cli.saved_answers import find_answer, sources_of
 from kbcite.errors import NotFound, UsageError
 from kbcite.records import Block, Occurrence, Place
 from kbcite.render import one_line, printable, where
 from kbcite.store.pages import PageRow
 
+_ANSWER = re.compile(r"a[0-9a-f]*")
+"""An answer's ID or the start of one; a block's begins with `b1`."""
 _NUMBER = re.compile(r"(?:(?P<answer>[0-9a-z-]+):)?(?P<n>\d{1,3})")
 
 
@@ -24,65 +30,93 @@ def register(app: typer.Typer) -> None:
 def show(
     ctx: typer.Context,
     what: Annotated[
-        str,
+        str | None,
         typer.Argument(
-            metavar="ID",
-            help="A block ID or the start of one, a page's URL, a source number of the last answer, or ANSWER:NUMBER.",
+            metavar="[ID]",
+            help="A source number of the last answer, an answer's ID, ANSWER:NUMBER, a block ID (the start of an ID will do), or a "
+            "page's URL. Nothing is the last answer.",
         ),
-    ],
+    ] = None,
     snapshot: Annotated[
         bool, typer.Option("--snapshot", help="Write the archived bytes of the page to standard output.")
     ] = False,
     open_: Annotated[
         bool, typer.Option("--open", help="Open the archived page in the browser, its scripts switched off.")
     ] = False,
+    format_: Annotated[
+        AnswerFormat,
+        typer.Option("--format", "-f", help="How an answer is written; html is one file that needs nothing else."),
+    ] = AnswerFormat.TEXT,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Where to write an answer, if not to standard output."),
+    ] = None,
 ) -> None:
     """Show a block, a page, an answer or a cited source. All come from the store, whatever became of the page since."""
     context = context_of(ctx)
+    is_answer = what is None or bool(_ANSWER.fullmatch(what))
+    if not is_answer and (output is not None or format_ is not AnswerFormat.TEXT):
+        raise UsageError(f"--format and --output are for answers; {what} is none")
+    if is_answer and (snapshot or open_):
+        raise UsageError(f"--snapshot and --open are for one page; name a source, like {what or 'kbcite show'}:1")
     with context.reading() as store:
+        if is_answer:
+            write_answer(context, store, from_record(find_answer(store, what)), format_, output)
+            return
+        assert what is not None  # nothing is the last answer
+        quiet = snapshot or open_
+        fragment = ""
         if match := _NUMBER.fullmatch(what):
-            digest = _show_source(context, store, match["answer"], int(match["n"]), quiet=snapshot or open_)
+            digest, fragment = _show_source(context, store, match["answer"], int(match["n"]), quiet=quiet)
         elif "://" in what:
-            digest = _show_page(context, store, what, quiet=snapshot or open_)
+            digest = _show_page(context, store, what, quiet=quiet)
         else:
-            digest = _show_block(context, store, what, quiet=snapshot or open_)
+            digest = _show_block(context, store, what, quiet=quiet)
         if snapshot:
             sys.stdout.buffer.write(store.archive.get(digest))
         if open_:
-            _open_archived(store, digest)
+            _open_archived(store, digest, fragment)
 
 
-def _show_source(context: Context, store: OpenStore, answer_id: str | None, n: int, *, quiet: bool) -> str:
-    """A numbered source of an answer: the passage as it was cited, whatever became of its page since."""
-    answers = store.database.answers
-    if answer_id is None:
-        record = answers.latest()
-        if record is None:
-            raise NotFound('no answer is stored yet; ask something with "kbcite ask"')
-    else:
-        record = answers.get(_only(answers.ids_with_prefix(answer_id), answer_id, "answer"))
-    assert record is not None  # the ID was just found
-    cited = answers.cited(record["id"], n)
+def _show_source(context: Context, store: OpenStore, answer_id: str | None, n: int, *, quiet: bool) -> tuple[str, str]:
+    """A numbered source of an answer: the passage as it was cited, whatever became of its page since.
+
+    Returns the digest of its bytes and the text fragment of its quote.
+    """
+    record = find_answer(store, answer_id)
+    cited = store.database.answers.cited(record["id"], n)
     if cited is None:
-        raise NotFound(f"answer {record['id']} has no source [{n}]; it has {len(_sources(record))}")
-    block_id, document_id, digest = cited
-    source = next(row for row in _sources(record) if row["n"] == n)
+        raise NotFound(f"answer {record['id']} has no source [{n}]; it has {len(sources_of(record))}")
+    _, document_id, digest = cited
+    source = next(row for row in sources_of(record) if row["n"] == n)
     document = store.database.documents.get(document_id)
     if document is None:
         raise NotFound(f"the document behind [{n}] is no longer stored; it was forgotten")
     quote = source["quote"]
     passage = document.text[quote["start"] : quote["end"]]
-    text = (
-        f"[{n}] {where(source['title'], source['heading_chain'], source['url'])}\n{printable(source['url'])}\n"
-        f"block {block_id}, archived bytes {digest[:16]}, fetched {source['fetched_at']}\n\n{printable(passage)}"
-    )
     if not quiet:
+        text = "\n".join([*_source_lines(record, source), "", printable(passage)])
         context.show(text, {**source, "passage": passage, "answer": record["id"]})
-    return digest
+    link = source["deep_link"] or ""
+    return digest, link[link.index("#") :] if "#:~:" in link else ""
 
 
-def _sources(record: dict[str, Any]) -> list[dict[str, Any]]:
-    return [*record["sources"]["internal"], *record["sources"]["web"]]
+def _source_lines(record: dict[str, Any], source: dict[str, Any]) -> list[str]:
+    """Where a cited passage stands, from when it is, and which sentences rest on it."""
+    at = source["snapshot"]
+    span = f"bytes {at['byte_start']} to {at['byte_end']} of " if at["byte_start"] is not None else ""
+    dates = f"published {source['published_at'][:10]}, " if source["published_at"] else ""
+    lines = [
+        f"[{source['n']}] {where(source['title'], source['heading_chain'], source['url'])}",
+        printable(source["deep_link"] or source["url"]),
+        f"{dates}fetched {source['fetched_at']}, {source['source_type']}",
+        f"{span}{at['sha256'][:16]}, block {source['block_id']}",
+    ]
+    for claim in record["answer"]["claims"]:
+        if any(marker["n"] == source["n"] for marker in claim["markers"]):
+            sentence = record["answer"]["text"][claim["start"] : claim["end"]]
+            lines.append(f"{claim['verdict']} {claim['score']:.2f}: {one_line(sentence, 200)}")
+    return lines
 
 
 def _show_page(context: Context, store: OpenStore, url: str, *, quiet: bool) -> str:
@@ -174,21 +208,12 @@ def _only(ids: list[str], prefix: str, kind: str) -> str:
     return ids[0]
 
 
-def _open_archived(store: OpenStore, digest: str) -> None:
-    """Open the archived page from a temporary file whose policy lets no script run and nothing be loaded."""
-    import tempfile
+def _open_archived(store: OpenStore, digest: str, fragment: str) -> None:
+    """Open a copy of the archived page at the quote; its policy lets no script run and nothing be loaded."""
     import webbrowser
-    from pathlib import Path
 
-    from kbcite.page.encoding import decode
+    from kbcite.stages.answer_page import write_archived_page
 
-    snapshot = store.database.pages.snapshot_by_digest(digest)
-    page = decode(store.archive.get(digest), snapshot.content_type if snapshot else None)
-    policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
-    head = f'<meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{policy}">'
-    with tempfile.NamedTemporaryFile(
-        "w", encoding="utf-8", prefix=f"kbcite-{digest[:12]}-", suffix=".html", delete=False
-    ) as file:
-        file.write(head + page.text)
-    if not webbrowser.open(Path(file.name).as_uri()):
-        raise UsageError(f"no browser could be started; the page is in {file.name}")
+    copy = write_archived_page(store.folder, digest, store.database, store.archive).resolve()
+    if not webbrowser.open(copy.as_uri() + fragment):
+        raise UsageError(f"no browser could be started; the page is in {copy}")
