@@ -21,11 +21,7 @@ from kbcite.page.source_spans import locate
 from kbcite.page.tree import text_content
 from kbcite.page.unseen import CONTROLS, is_shell, strip_unseen
 from kbcite.records import Cut, MainContent
-from kbcite.words import CJK
 
-_CJK_CHARACTER = re.compile(f"[{CJK}]")
-_CHINESE_UNIT = 0.4
-"""A Chinese character says as much as two and a half Latin letters."""
 # The figures below were set on half of the pages of 580 sites and tried on the other half; between 0.7 and 0.8 for `_MOST`,
 # or half and double of the others, the F1 of the main text moves by less than 0.005 (`make bench` measures it again).
 _MOST = 0.75
@@ -119,8 +115,8 @@ def _select(root: etree._Element, source: str, url: str) -> _Selection | NoConte
     if body is None:
         body = root
     strip_unseen(root, body, source)
-    unit = _unit_of(text_content(body))
-    regions = measure(body, unit)
+    regions = measure(body)
+    unit = regions.unit
     chars, prose = int(regions.own[CHARS].sum()), int(regions.own[PROSE].sum())
     if chars < _SHELL_CHARS * unit and prose <= _SHELL_CHARS * unit / 2 and is_shell(body, source, chars):
         return NoContent("needs_javascript", f"{chars} characters of text beside its scripts")
@@ -150,13 +146,6 @@ def _is_index(page: Page, main: int) -> bool:
     if page.prose[main] >= _INDEX_PROSE * page.unit:
         return False
     return page.link_density(0) > 0.5 or page.prose[0] < 0.15 * page.chars[0]
-
-
-def _unit_of(text: str) -> float:
-    """Characters of this text that say as much as one Latin letter."""
-    sample = text[:: max(1, len(text) // 1000)]
-    letters = sum(map(str.isalpha, sample))
-    return _CHINESE_UNIT if letters and len(_CJK_CHARACTER.findall(sample)) > 0.2 * letters else 1.0
 
 
 def _heaviest(page: Page, is_index: bool) -> int:

@@ -19,6 +19,7 @@ from lxml import etree
 
 from kbcite.page.hints import NO_HINTS, Hint, hints_of, joined
 from kbcite.page.tree import text_content
+from kbcite.words import CJK
 
 BLOCKS = frozenset(
     "address article aside blockquote body caption center dd details div dl dt fieldset figcaption figure footer form h1 h2 "
@@ -30,6 +31,10 @@ _NAMING_TAGS = frozenset("aside footer form menu address header".split())
 _OTHER, _CODE, _HEADING, _TITLE = range(4)
 _KINDS = dict.fromkeys(HEADINGS, _HEADING) | {"h1": _TITLE, "pre": _CODE}
 _MARK = re.compile(r"[,，。.、；;！!？?：](?=\s|$|[^\x00-\x7f])|[，。、；！？：]")
+_CJK_CHARACTER = re.compile(f"[{CJK}]")
+_CHINESE_UNIT = 0.4
+"""A Chinese character says as much as two and a half Latin letters."""
+_UNIT_SAMPLE = 1000
 
 _PROSE_CHARS = 60
 """Length from which text is running text; shorter ones with a punctuation mark are, from `_LABEL_CHARS` on."""
@@ -158,7 +163,7 @@ def _sums(own: np.ndarray, ends: list[int], cuts: Collection[int]) -> np.ndarray
     return sums
 
 
-def measure(body: etree._Element, unit: float) -> Regions:
+def measure(body: etree._Element) -> Regions:
     """The regions of `body`, in one pass over its elements."""
     elements, tags, parents, ends = [body], ["body"], [-1], [0]
     named: dict[int, Hint] = {}
@@ -212,10 +217,19 @@ def measure(body: etree._Element, unit: float) -> Regions:
             place, left = inside, children
     for open_place, _ in [*around, (place, left)]:
         ends[open_place >> 1] = len(tags)
+    unit = _unit_of(texts)
     own = _own_measures(tags, ends, texts, places, unit)
     own[LINK_COUNT] = np.bincount(link_regions, minlength=len(tags))
     own[IMAGES] = np.bincount(image_regions, minlength=len(tags))
     return Regions(elements, tags, parents, ends, named, unit, own)
+
+
+def _unit_of(texts: list[str]) -> float:
+    """Characters of these texts that say as much as one Latin letter."""
+    text = "".join(texts)
+    sample = text[:: max(1, len(text) // _UNIT_SAMPLE)]
+    letters = sum(map(str.isalpha, sample))
+    return _CHINESE_UNIT if letters and len(_CJK_CHARACTER.findall(sample)) > 0.2 * letters else 1.0
 
 
 def _own_measures(tags: list[str], ends: list[int], texts: list[str], places: list[int], unit: float) -> np.ndarray:

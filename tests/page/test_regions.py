@@ -12,7 +12,7 @@ BODY = (
 
 def regions_of(body: str) -> Regions:
     root = parse_html(f"<html><body>{body}</body></html>")
-    return measure(root.find("body"), unit=1.0)
+    return measure(root.find("body"))
 
 
 def test_regions_stand_in_the_order_of_the_page_and_end_behind_what_stands_in_them() -> None:
@@ -70,3 +70,10 @@ def test_a_page_without_text_has_regions_and_no_measures() -> None:
     regions = regions_of("<div><p></p><img src=a.png></div>")
     assert regions.tags == ["body", "div"]
     assert regions.own[CHARS].tolist() == [0, 0]
+
+
+@pytest.mark.parametrize(
+    ("text", "unit"), [(SENTENCE, 1.0), ("轮渡每两小时开一班，星期天停航。", 0.4), ("1234 5678", 1.0)]
+)
+def test_a_chinese_character_counts_for_more_than_a_letter(text: str, unit: float) -> None:
+    assert regions_of(f"<p>{text}</p>").unit == unit
