@@ -32,6 +32,7 @@ class PageState(StrEnum):
 
     ALIVE = "alive"
     CHANGED = "changed"
+    """It says something else than the blocks that are searched; they are brought up to date by the next build."""
     MOVED = "moved"
     UNREACHABLE = "unreachable"
     DEAD = "dead"
@@ -322,7 +323,8 @@ class RetrievedBlock:
     also: tuple[Place, ...] = ()
     """Further places of the same text."""
     dropped: str | None = None
-    """Why the candidate is not used: `below_threshold`, `page_crowded`, `figure_mismatch`, `over_top_k`; None if it is."""
+    """Why the candidate is not used: `below_threshold`, `page_crowded`, `figure_mismatch`, `near_duplicate`,
+    `over_top_k`; None if it is."""
 
 
 # ---------------------------------------------------------------- answers

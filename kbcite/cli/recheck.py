@@ -1,18 +1,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import asdict
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kbcite.cli.context import Context, OpenStore, context_of
+from kbcite.cli.change_report import is_news, report_record, report_text
+from kbcite.cli.context import Context, OpenStore, context_of, find_page
 from kbcite.cli.interrupt import Stop
 from kbcite.cli.progress import progress
 from kbcite.cli.rendering import rendering
 from kbcite.errors import ExitCode, Finding, NotFound, UsageError
 from kbcite.records import Skipped
 from kbcite.render import one_line, printable, summary
+
+if TYPE_CHECKING:
+    from kbcite.stages.recheck_verdict import Rechecked
 
 
 def register(app: typer.Typer) -> None:
@@ -21,31 +24,53 @@ def register(app: typer.Typer) -> None:
 
 def recheck(
     ctx: typer.Context,
+    due: Annotated[bool, typer.Option("--due", help="Only the pages that are due; this is the default.")] = False,
     everything: Annotated[bool, typer.Option("--all", help="Every page, not only those that are due.")] = False,
     url: Annotated[list[str] | None, typer.Option(help="Only this page; may be repeated.")] = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="Pages visited at most.")] = None,
+    mark: Annotated[
+        list[str] | None,
+        typer.Option(help="Fetch nothing now, but visit this page first the next time, due or not; may be repeated."),
+    ] = None,
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="Pages visited at most, those first whose visit is worth most.")
+    ] = None,
     max_time: Annotated[float | None, typer.Option(min=0.0, help="Seconds this run may take.")] = None,
-    exit_code: Annotated[bool, typer.Option("--exit-code", help="Exit 10 where something changed.")] = False,
+    exit_code: Annotated[bool, typer.Option("--exit-code", help="Exit 10 where a page is not as it was.")] = False,
     wait: Annotated[float, typer.Option(min=0.0, help="Seconds to wait for another writer.")] = 0.0,
 ) -> None:
     """Visit the pages that are due again. What changed is stored; "kbcite build" then cleans, chunks and embeds only that."""
     context = context_of(ctx)
-    if context.offline:
+    if sum((due, everything, bool(url), bool(mark))) > 1:
+        raise UsageError("--due, --all, --url and --mark exclude one another; give one of them")
+    if (url or mark) and limit:
+        raise UsageError("--url and --mark name the pages; leave out --limit")
+    if context.offline and not mark:
         raise UsageError("--offline forbids fetching; run it without")
-    if url and (everything or limit):
-        raise UsageError("--url names the pages to visit; leave out --all and --limit")
+    if mark:
+        _mark(context, mark, wait)
+        return
     stop = Stop()
     with context.writing("recheck", wait) as store, stop.listening():
         if not store.database.pages.count():
             raise NotFound('nothing to recheck, no page was fetched yet; run "kbcite crawl" first')
-        counts, changes = _run(context, store, stop, url or [], everything, limit, max_time)
-        context.show("\n".join([*map(_line, changes), summary(counts)]), {**counts, "pages": changes})
-    if exit_code and changes:
-        raise Finding(
-            f'{len(changes)} pages are not as they were; "kbcite build" takes up the changes', ExitCode.CHANGES
-        )
-    if counts["unreachable"]:
-        raise Finding(f"{counts['unreachable']} pages could not be reached; they are visited again when they are due")
+        records, skipped = _run(context, store, stop, url or [], everything, limit, max_time)
+    news = sum(map(is_news, records))
+    _show(context, records, skipped)
+    if exit_code and news:
+        raise Finding(f'{news} pages are not as they were; "kbcite build" takes up the changes', ExitCode.CHANGES)
+    if unreachable := sum(record.outcome == "unreachable" for record in records):
+        raise Finding(f"{unreachable} pages could not be read; they are visited again when they are due")
+
+
+def _mark(context: Context, urls: list[str], wait_s: float) -> None:
+    with context.writing("recheck", wait_s) as store:
+        pages = [find_page(store, url) for url in urls]
+        with store.database.transaction():
+            for page in pages:
+                store.database.pages.mark(page.id, context.clock())
+    context.show(
+        f'{len(pages)} pages are visited first by the next "kbcite recheck"', {"marked": [page.url for page in pages]}
+    )
 
 
 def _run(
@@ -56,16 +81,16 @@ def _run(
     everything: bool,
     limit: int | None,
     max_time_s: float | None,
-) -> tuple[dict[str, int], list[dict[str, str]]]:
-    """Counts of what the pages were found to be, and a row for each that is not as it was."""
+) -> tuple[list[Rechecked], list[Skipped]]:
+    """What became of each page that was visited, and the pages that were not."""
     from kbcite.page.cleaning import clean_page
     from kbcite.stages.recheck import recheck_pages
     from kbcite.web.fetch import Fetcher
     from kbcite.web.scope import Scope
 
     settings = store.settings
-    counts = Counter(dict.fromkeys(("unchanged", "changed", "moved", "unreachable", "dead", "skipped"), 0))
-    changes = []
+    records: list[Rechecked] = []
+    skipped: list[Skipped] = []
     scope = Scope(settings.sources)
     with (
         Fetcher(settings.crawl, allow_private=scope.allows_private, clock=context.clock) as fetcher,
@@ -88,18 +113,20 @@ def _run(
             max_time_s=max_time_s,
         ):
             if isinstance(record, Skipped):
-                counts["skipped"] += 1
+                skipped.append(record)
                 context.say(f"skipped {printable(record.url)}: {record.reason} {one_line(record.detail, 160)}")
             else:
-                counts[record.outcome] += 1
-                if record.outcome != "unchanged" or record.is_revived:
-                    shown = asdict(record)
-                    changes.append(
-                        {name: shown[name] for name in ("url", "outcome", "was", "detail", "moved_to", "due_at")}
-                    )
+                records.append(record)
             advance(record.url)
-    return dict(counts), changes
+    return records, skipped
 
 
-def _line(change: dict[str, str]) -> str:
-    return f"{change['outcome']:<12} {printable(change['url'])}  {one_line(change['detail'], 160)}"
+def _show(context: Context, records: list[Rechecked], skipped: list[Skipped]) -> None:
+    """The report and the counts; with --quiet nothing where there is nothing to tell."""
+    counts = Counter(dict.fromkeys(("unchanged", "changed", "moved", "unreachable", "dead", "skipped"), 0))
+    counts.update(record.outcome for record in records)
+    counts["skipped"] = len(skipped)
+    report = report_text(records)
+    if context.as_json or report or not context.quiet:
+        text = f"{report}\n\n{summary(counts)}" if report else summary(counts)
+        context.show(text, {**counts, **report_record(records, skipped)})

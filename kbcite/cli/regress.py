@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kbcite.cli.context import context_of
+from kbcite.cli.differences import marked
 from kbcite.errors import ExitCode
 from kbcite.render import printable
 
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
     from kbcite.page.text_difference import DifferingLine
     from kbcite.stages.regress import GoldenResult
 
-KEPT_AROUND = 30
-"""Characters shown on either side of a change; longer unchanged runs are shortened."""
 _STYLE = (
     "body{font:15px/1.6 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}"
     "pre{white-space:pre-wrap;background:#f6f6f6;padding:.6rem;border-left:3px solid #ccc}"
@@ -94,21 +93,8 @@ def details(result: GoldenResult) -> str:
     if result.difference:
         for hunk in result.difference.hunks:
             lines.append("      @@")
-            lines.extend(f"      {line.side} {_marked(line)}" for line in hunk)
+            lines.extend(f"      {line.side} {marked(line)}" for line in hunk)
     return "\n".join(map(printable, lines))
-
-
-def _marked(line: DifferingLine) -> str:
-    if line.side == " ":
-        return _shortened(line.text)
-    opening, closing = ("[-", "-]") if line.side == "-" else ("{+", "+}")
-    return "".join(f"{opening}{part.text}{closing}" if part.changed else _shortened(part.text) for part in line.parts)
-
-
-def _shortened(text: str) -> str:
-    if len(text) <= 2 * KEPT_AROUND:
-        return text
-    return f"{text[:KEPT_AROUND]} … {text[-KEPT_AROUND:]}"
 
 
 def html_report(results: Sequence[GoldenResult]) -> str:

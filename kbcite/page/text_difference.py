@@ -182,8 +182,14 @@ def _shown(side: str, lines: Sequence[str], changed: Sequence[_Token]) -> Iterat
 def _joined(spans: Sequence[tuple[int, int]], line: str) -> list[tuple[int, int]]:
     joined: list[tuple[int, int]] = []
     for start, end in spans:
-        if joined and not line[joined[-1][1] : start].strip():
+        if joined and _is_within_one(line, joined[-1][1], start):
             joined[-1] = joined[-1][0], end
         elif end > start:
             joined.append((start, end))
     return joined
+
+
+def _is_within_one(line: str, end: int, start: int) -> bool:
+    """Whether what lies between two changed runs belongs to both: white space, or the point or colon of a number."""
+    between = line[end:start]
+    return not between.strip() or (between in ".,:-/" and line[end - 1].isdigit() and line[start].isdigit())

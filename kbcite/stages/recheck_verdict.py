@@ -12,8 +12,9 @@ import secrets
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import timedelta
 
-from kbcite.clock import Clock
+from kbcite.clock import Clock, from_text, to_text
 from kbcite.errors import StoreError
 from kbcite.page.encoding import decode
 from kbcite.page.interstitial import recognise
@@ -46,7 +47,7 @@ class Rechecked:
     """`changed`, `unchanged`, `moved`, `unreachable` or `dead`."""
     was: PageState
     detail: str
-    """`not modified`, `same bytes`, `same text`, `status 404, check 2 of 3 since ...` ..."""
+    """`not modified`, `same bytes`, `same text`, `status 404, check 2 of 3 since 2026-11-08, dead no sooner than 2026-11-11` ..."""
     evidence: Evidence
     due_at: str
     digest: str | None = None
@@ -148,11 +149,14 @@ class Judge:
     def _missing(self, page: PageRow, result: FetchedPage, why: str = "") -> Verdict:
         evidence = after_missing(page.evidence, result.fetched_at, self._settings)
         why = why or (f"redirects to {result.final_url}" if is_sent_home(result) else f"status {result.status}")
-        needed = self._settings.dead_after_checks
-        count = f"check {evidence.misses} of {needed}" if evidence.misses <= needed else f"{evidence.misses} checks"
-        detail = f"{why}, {count} since {evidence.missing_since}"
-        if evidence.state is not PageState.DEAD:
-            detail += f", dead no sooner than {self._settings.dead_after_days:g} days after that"
+        since = evidence.missing_since or result.fetched_at
+        if evidence.state is PageState.DEAD:
+            detail = f"{why}, {evidence.misses} times since {since[:10]}"
+        else:
+            needed = self._settings.dead_after_checks
+            from_day = to_text(from_text(since) + timedelta(days=self._settings.dead_after_days))[:10]
+            count = f"check {evidence.misses} of {needed}" if evidence.misses < needed else f"{evidence.misses} times"
+            detail = f"{why}, {count} since {since[:10]}, dead no sooner than {from_day}"
         return self._trouble(page, result, evidence, detail)
 
     def _trouble(self, page: PageRow, result: FetchedPage | FetchFailure, evidence: Evidence, detail: str) -> Verdict:
@@ -173,13 +177,10 @@ class Judge:
     # ------------------------------------------------------------ an answer
 
     def _redirected(self, page: PageRow, result: FetchedPage) -> Verdict:
+        if instead := self._stand_in(page, result):
+            return instead
         if wall := _what_stands_before(result):
             return self._trouble(page, result, after_failure(page.evidence), wall)
-        stand_in = recognise_stand_in(_text_of(result), result.final_url, page.url)
-        if stand_in is not None and stand_in.kind == "login_wall":
-            return self._trouble(page, result, after_failure(page.evidence), f"login_wall: {stand_in.detail}")
-        if stand_in is not None:
-            return self._missing(page, result, f"{stand_in.kind}: {stand_in.detail}")
         not_found = self._not_found_answer(page.url)
         if not_found is not None and url_key(not_found.final_url) == url_key(result.final_url):
             return self._missing(page, result, f"redirects to {result.final_url}, like a page that cannot exist")
@@ -220,17 +221,24 @@ class Judge:
 
     def _instead(self, page: PageRow, result: FetchedPage, new: CleanDocument | Skipped) -> Verdict | None:
         """The verdict on what has taken the place of the page's text; None where that is a new text of the page."""
-        stand_in = recognise_stand_in(_text_of(result), result.final_url, page.url)
-        if stand_in is not None and stand_in.kind == "login_wall":
-            return self._trouble(page, result, after_failure(page.evidence), f"login_wall: {stand_in.detail}")
-        if stand_in is not None:
-            return self._missing(page, result, f"{stand_in.kind}: {stand_in.detail}")
+        if instead := self._stand_in(page, result):
+            return instead
         if isinstance(new, Skipped):
             return self._trouble(page, result, after_failure(page.evidence), f"no main text: {new.reason}")
         not_found = self._not_found_answer(page.url)
         if not_found is not None and is_same_but_for_address(new.text, page.url, not_found.text, not_found.url):
             return self._missing(page, result, "the same text as a page that cannot exist")
         return None
+
+    def _stand_in(self, page: PageRow, result: FetchedPage) -> Verdict | None:
+        """The verdict on a form to log in, which may be lifted, or on a domain that is for sale: nobody is there to keep the page."""
+        found = recognise_stand_in(_text_of(result), result.final_url, page.url)
+        if found is None:
+            return None
+        detail = f"{found.kind}: {found.detail}"
+        if found.kind == "login_wall":
+            return self._trouble(page, result, after_failure(page.evidence), detail)
+        return self._missing(page, result, detail)
 
     def _changed(
         self,
@@ -334,7 +342,6 @@ def _what_changed(
         return f"no main text: {new.reason}"
     if difference is None:
         return "its former text cannot be read" if old is None else "its former bytes had no main text"
-    words = f"{difference.missing} words gone, {difference.superfluous} new, of {difference.words}"
-    return (
-        words if difference.missing or difference.superfluous else f"{difference.marks} marks of punctuation or layout"
-    )
+    if not difference.missing and not difference.superfluous:
+        return "punctuation or layout only"
+    return f"{difference.missing} of {difference.words} words gone, {difference.superfluous} new"

@@ -64,7 +64,11 @@ class Blocks:
             ],
         )
         self._sql.execute("UPDATE documents SET chunk_rules = ? WHERE id = ?", (chunk_rules, document_id))
-        self._sql.execute("UPDATE pages SET document_id = reading_id WHERE reading_id = ?", (document_id,))
+        self._sql.execute(
+            """UPDATE pages SET document_id = reading_id, state = CASE state WHEN 'changed' THEN 'alive' ELSE state END
+               WHERE reading_id = ?""",
+            (document_id,),
+        )
         gone = before - now
         still_live = sum(self.is_live(block_id) for block_id in gone)
         return ChunkCounts(kept=len(now) - new, new=new, retired=len(gone) - still_live)

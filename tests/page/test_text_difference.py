@@ -108,3 +108,8 @@ def test_two_long_texts_on_different_things_are_not_searched_for_what_they_share
     monkeypatch.setattr(text_difference, "MAX_TOKEN_PAIRS", 10)
     found = compare("one two three four", "one two three five")
     assert (found.missing, found.superfluous) == (4, 4)
+
+
+def test_a_number_is_marked_as_one() -> None:
+    (hunk,) = compare("A ticket costs 6.50 euros.", "A ticket costs 7.20 euros.").hunks
+    assert [part.text for line in hunk for part in line.parts if part.changed] == ["6.50", "7.20"]
