@@ -24,9 +24,13 @@ _TOKEN = re.compile(
     r"|(?P<entity>&(?:#[xX]?[0-9a-fA-F]+|[a-zA-Z][a-zA-Z0-9]*);?)|(?P<space>[^\S\u3000]+)",
     re.IGNORECASE | re.DOTALL,
 )
-_ENTITY = re.compile("&(?:#[xX]?[0-9a-fA-F]+|[a-zA-Z][a-zA-Z0-9]*);?")
-_PLAIN_RUN = re.compile("[a-zA-Z0-9\u0370-\u1fff\u2e80-\U0003ffff][a-zA-Z0-9 ,.\u0370-\u1fff\u2e80-\U0003ffff]*")
-"""Characters that hardly anyone writes as entities."""
+_ENTITIES = re.compile(r"(&(?:#[xX]?[0-9a-fA-F]+|[a-zA-Z][a-zA-Z0-9]*);?)\1*")
+"""One entity, or the same one several times."""
+_LETTERS = "a-zA-Z0-9\u0370-\u1fff\u2e80-\u2fff\u3040-\ufeff\U00020000-\U0003ffff"
+"""Characters that hardly anyone writes as entities; Chinese punctuation and emoji some programs do."""
+_PLAIN_RUN = re.compile(f"[{_LETTERS}][{_LETTERS} ,.]*")
+_LONG_WORD = re.compile(f"[{_LETTERS}]{{4,}}")
+_TAG_LIKE = re.compile("<[a-zA-Z/!?]")
 _PROBE_CHARS = 8
 _ENTITY_CHARS = 8
 """Characters of source for one of the text, where entities, comments and tags stand in it."""
@@ -74,6 +78,7 @@ def _anchor(pieces: Sequence[Piece], source: str) -> list[Place | None]:
     last = -1
     for number, piece in enumerate(pieces):
         if len(piece.raw) < _ANCHOR_CHARS:
+            cursor += len(piece.raw)  # it stands before the next one, wherever
             continue
         found = _find(piece, source, cursor, len(source))
         if found is None and last >= 0:
@@ -85,6 +90,8 @@ def _anchor(pieces: Sequence[Piece], source: str) -> list[Place | None]:
         if found is not None:
             places[number] = found
             last, before, cursor = number, cursor, found[1]
+        else:
+            cursor += len(piece.raw)
     return places
 
 
@@ -95,6 +102,8 @@ def _find(piece: Piece, source: str, low: int, high: int) -> Place | None:
     the page is not searched to its end in vain.
     """
     raw = piece.raw
+    if piece.is_code and _TAG_LIKE.search(raw):
+        return None  # written out so it would be a tag, and not text
     probe = _probe(raw)
     offset = probe.start() if probe else 0
     needle = probe[0] if probe else raw
@@ -197,11 +206,14 @@ def _end_of(raw: str, source: str, start: int) -> int:
         position += stop - matched
         matched = stop
         if entity >= 0:
-            reference = _ENTITY.match(source, entity)
-            text = html.unescape(reference[0]) if reference else "&"
+            run = _ENTITIES.match(source, entity)
+            name, text = (run[1], html.unescape(run[1])) if run else ("&", "&")
+            if run and text:
+                times = max(1, min(len(run[0]) // len(name), (len(raw) - matched) // len(text)))
+                name, text = name * times, text * times
             if not raw.startswith(text, matched):
                 return 0
-            position += len(reference[0]) if reference else 1
+            position += len(name)
             matched += len(text)
     return position
 
@@ -215,9 +227,12 @@ def _windows(raw: str, source: str, low: int, high: int) -> Iterator[Place]:
     if probe is None:
         yield low, min(high, low + min(_ENTITY_CHARS * len(raw), _WIDEST) + _NEXT_CHARS)
         return
+    at = source.find(probe[0], low, high)
+    if at < 0 and (word := max(_LONG_WORD.finditer(raw), key=lambda run: run.end() - run.start(), default=None)):
+        probe = word  # markup may stand between any two words: React puts comments there
+        at = source.find(probe[0], low, high)
     before = _ENTITY_CHARS * probe.start() + _MARGIN
     after = probe.end() - probe.start() + _ENTITY_CHARS * (len(raw) - probe.end()) + _MARGIN
-    at = source.find(probe[0], low, high)
     for _ in range(_MOST_TRIES):
         if at < 0:
             return
