@@ -15,8 +15,10 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import dataclass, replace
+from itertools import combinations
 
 from kbcite.records import Block, Place, RetrievedBlock, Scores
+from kbcite.retrieval.duplicates import DatedText, cluster_duplicates
 from kbcite.retrieval.question import Question, holds_wanted, missing_figures, read_question
 from kbcite.words import language_of
 
@@ -33,6 +35,9 @@ BELOW_THRESHOLD = "below_threshold"
 FIGURE_MISMATCH = "figure_mismatch"
 PAGE_CROWDED = "page_crowded"
 OVER_TOP_K = "over_top_k"
+NEAR_DUPLICATE = "near_duplicate"
+COMPARED = 4
+"""Times top_k: how many of the best blocks are looked through for near-duplicates of one another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +70,8 @@ def rank(question: str, candidates: list[Candidate], options: RankingOptions) ->
     language = language_of(question)
     scored = [_score(asked, language, candidate, options.threshold) for candidate in candidates]
     scored.sort(key=lambda found: (-found.scores.fused, found.block.id))
-    return _choose(scored, options)
+    relevant = [found for found in scored if found.scores.relevance >= options.threshold]
+    return _choose(_with_main_first(scored, relevant[: COMPARED * options.top_k]), options)
 
 
 def _score(question: Question, language: str, candidate: Candidate, threshold: float) -> RetrievedBlock:
@@ -109,6 +115,24 @@ def _logistic(x: float) -> float:
     return 1 / (1 + math.exp(-x))
 
 
+def _with_main_first(scored: list[RetrievedBlock], compared: list[RetrievedBlock]) -> list[RetrievedBlock]:
+    """The same blocks; of those that say the same, the main one stands where the best of them stood, with the places of all."""
+    texts = [DatedText(found.block.id, found.block.text, found.place.published_at) for found in compared]
+    clusters = cluster_duplicates(texts, combinations(range(len(texts)), 2))
+    by_id = {found.block.id: found for found in compared}
+    place_of = {found.block.id: i for i, found in enumerate(scored)}
+    ordered = list(scored)
+    for cluster in clusters:
+        places = sorted(place_of[name] for name in (cluster.main, *cluster.others))
+        others = sorted((by_id[name] for name in cluster.others), key=lambda found: place_of[found.block.id])
+        main = by_id[cluster.main]
+        also = (*main.also, *(place for found in others for place in (found.place, *found.also)))
+        merged = [replace(main, also=also), *(replace(found, dropped=NEAR_DUPLICATE) for found in others)]
+        for i, found in zip(places, merged, strict=True):
+            ordered[i] = found
+    return ordered
+
+
 def _choose(scored: list[RetrievedBlock], options: RankingOptions) -> list[RetrievedBlock]:
     """The same blocks, each with its reason where it is not among the top_k."""
     reasons: dict[str, str | None] = {}
@@ -118,6 +142,8 @@ def _choose(scored: list[RetrievedBlock], options: RankingOptions) -> list[Retri
     for found in scored:
         if found.scores.relevance < options.threshold:
             reasons[found.block.id] = found.dropped or BELOW_THRESHOLD
+        elif found.dropped == NEAR_DUPLICATE:
+            reasons[found.block.id] = NEAR_DUPLICATE
         elif used_of_page[found.place.url] >= options.per_page:
             reasons[found.block.id] = PAGE_CROWDED
             crowded.append(found.block.id)

@@ -10,13 +10,14 @@ def candidate(
     name: str,
     dense: float,
     coverage: float,
-    text: str = "text",
+    text: str = "",
     url: str = "",
     *,
     language: str = "en",
     title: str = "",
     published_at: str | None = None,
 ) -> Candidate:
+    text = text or f"The text of {name}"
     place = Place(
         1,
         0,
@@ -70,7 +71,7 @@ def test_a_near_miss_year_sinks_below_the_right_one_and_in_relevance() -> None:
 def test_a_year_in_the_title_or_the_date_counts_as_held(where: dict[str, str]) -> None:
     found = rank(
         "Who won in 2020?",
-        [candidate("a", 0.5, 0.5, "They won."), candidate("b", 0.49, 0.5, "They won.", **where)],
+        [candidate("a", 0.5, 0.5, "They won."), candidate("b", 0.49, 0.5, "They won it.", **where)],
         RankingOptions(),
     )
     assert names(found) == ["b", "a"]
@@ -126,3 +127,35 @@ def test_relevance_rises_with_cosine_and_stays_between_0_and_1(same_language: bo
 def test_coverage_is_evidence_in_one_language_only() -> None:
     assert relevance(0.3, 0.7, same_language=True) > 0.45 > relevance(0.3, 0.0, same_language=True)
     assert relevance(0.3, 0.6, same_language=False) == relevance(0.3, 0.0, same_language=False)
+
+
+OPENING = "The city library opens its new reading room on Monday, said the mayor, who thanked all those who had helped to build it."
+REPRINT = "The city library opens its new reading room on Monday, told the mayor, who thanked all those who had helped to build it."
+OTHER_DAY = OPENING.replace("Monday", "Friday")
+
+
+def test_of_blocks_that_say_the_same_the_earliest_is_used_with_the_places_of_all() -> None:
+    found = rank(
+        "When does the reading room open?",
+        [
+            candidate("reprint", 0.9, 0.9, REPRINT, published_at="2026-05-02"),
+            candidate("first", 0.8, 0.8, OPENING, published_at="2026-05-01"),
+            candidate("off", 0.1, 0.1, OPENING + " Not.", published_at="2026-01-01"),
+        ],
+        RankingOptions(),
+    )
+    assert reasons(found) == {"first": None, "reprint": "near_duplicate", "off": "below_threshold"}
+    assert names(found) == ["first", "reprint", "off"]
+    assert [place.url for place in found[0].also] == ["https://first.example/"] + ["https://reprint.example/"] * 2
+
+
+def test_a_block_with_another_day_is_not_a_duplicate() -> None:
+    pair = [candidate("monday", 0.9, 0.9, OPENING), candidate("friday", 0.8, 0.8, OTHER_DAY)]
+    assert set(reasons(rank("When does the reading room open?", pair, RankingOptions())).values()) == {None}
+
+
+def test_duplicates_leave_room_for_other_blocks() -> None:
+    copies = [candidate(f"copy{i}", 0.9, 0.9, OPENING + " " * i) for i in range(8)]
+    other = candidate("other", 0.7, 0.7, "It closes at nine in the evening, except on Sundays.")
+    used = [hit.block.id for hit in rank("When?", [*copies, other], RankingOptions(top_k=2)) if hit.dropped is None]
+    assert used == ["copy0", "other"]
