@@ -92,11 +92,14 @@ def interval_s(rate: float, base_s: float, band: Band) -> float:
     wanted = worth_s(PRIOR_RATE, base_s) * rate
     if wanted >= 1.0:
         return _within(band, base_s)
-    low, high = 0.0, 100.0
-    for _ in range(40):
-        middle = (low + high) / 2
-        low, high = (middle, high) if _share(middle) < wanted else (low, middle)
-    return _within(band, high / rate)
+    # Newton's steps from below the root, which x^2 / 2 >= share(x) gives; past the first they come from one side.
+    expected = math.sqrt(2 * wanted)
+    for _ in range(50):
+        step = (wanted - _share(expected)) / (expected * math.exp(-expected))
+        expected += step
+        if abs(step) < 1e-9 * expected:
+            break
+    return _within(band, expected / rate)
 
 
 def worth_s(rate: float, waited_s: float) -> float:
