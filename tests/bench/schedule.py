@@ -176,7 +176,8 @@ def compare(budget: float, *, pages: int = 2000, days: int = 120, seeds: int = 3
     }
 
 
-def main() -> int:
+def report() -> bool:
+    """Simulate, print a line a budget; True if every one is above its peers and within its bar."""
     print("schedule: freshness of 2,000 simulated pages over 120 days, mean of 3 seeds")
     print("pages a day  " + "".join(f"{name:>11}" for name in POLICIES) + "   share of the bound")
     ok = True
@@ -197,8 +198,8 @@ def main() -> int:
     print(
         f"default settings without a limit: {cost:.1%} of the pages a day, {freshness:.3f}; uniform at that cost {uniform:.3f}"
     )
-    return 0 if ok else 1
+    return ok
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(0 if report() else 1)
