@@ -41,6 +41,7 @@ COMMANDS = {
     "export": "Write answers out for other programs.",
     "status": "Show what the store holds.",
     "warc": "Take in crawls of other programs, give the archive out.",
+    "forget": "Take a page or a host out of the store for good.",
     "doctor": "Look for damage in the store, and repair it.",
     "regress": "Clean the golden pages and show what was lost.",
 }

@@ -76,10 +76,15 @@ class Context:
     @contextmanager
     def writing(self, command: str, wait_s: float = 0.0) -> Iterator[OpenStore]:
         """The store under its write lock. Raises StoreError naming who holds it."""
+        from kbcite.store.forgetting import has_erasures
         from kbcite.store.lock import writer_lock
 
         self._require_store()
         with writer_lock(self.store, command, self.clock(), wait_s), self.reading() as store:
+            if has_erasures(store.database.connection):
+                from kbcite.stages.forget import finish_forgetting
+
+                finish_forgetting(store.database, store.archive, store.vectors)
             yield store
 
     def _require_store(self) -> None:

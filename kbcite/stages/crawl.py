@@ -18,6 +18,7 @@ from kbcite.stages.crawl_queue import RUN_BUDGET, CrawlQueue, LeftOut, Seed
 from kbcite.stages.crawl_results import Crawled, CrawlEvent, CrawlResults, is_full, is_list
 from kbcite.store.archive import Archive
 from kbcite.store.database import Database
+from kbcite.store.forgetting import forgotten_places
 from kbcite.store.frontier import FrontierRow
 from kbcite.web.budget import Budget, Spent
 from kbcite.web.fetch import HTML_TYPES
@@ -50,7 +51,8 @@ def crawl_site(
     (`max_pages`, `max_bytes` on the wire, `max_time_s`; without them the settings' own), is taken up by the next one. Raises
     UsageError for a URL that no source covers, before anything is fetched.
     """
-    run = _Run(database, archive, fetch, sources, settings or CrawlSettings(), recheck or RecheckSettings(), clock)
+    options = (settings or CrawlSettings(), recheck or RecheckSettings())
+    run = _Run(database, archive, fetch, Scope(sources, forgotten_places(database.connection, urls)), *options, clock)
     seeds = run.queue.seeds_of(urls)
     of_settings = _of_run(run.settings)
     limits = Budget(
@@ -67,7 +69,7 @@ class _Run:
         database: Database,
         archive: Archive,
         fetch: Fetch,
-        sources: Sequence[SourceSettings],
+        scope: Scope,
         settings: CrawlSettings,
         recheck: RecheckSettings,
         clock: Clock,
@@ -80,12 +82,11 @@ class _Run:
         self._spent = Spent()
         self._of_host: dict[str, Spent] = {}
         self._host_budget = _of_host(settings)
-        scope = Scope(sources)
         robots = database.frontier.robots()
         link_filter = LinkFilter(scope, from_text(clock()).year)
         self._visitor = Visitor(fetch, scope, settings, robots, clock, (*HTML_TYPES, *LIST_TYPES))
         self._pool: VisitPool[FrontierRow] = VisitPool(self._visitor, settings.threads, settings.retries)
-        self.queue = CrawlQueue(database.frontier, scope, sources, link_filter, clock, self._host_budget.pages)
+        self.queue = CrawlQueue(database.frontier, scope, scope.sources, link_filter, clock, self._host_budget.pages)
         self._results = CrawlResults(database.pages, archive, self.queue, scope, link_filter, recheck, clock)
 
     def events(

@@ -33,6 +33,7 @@ from kbcite.store.doctor import (
     mend_records,
     unreadable_pages,
 )
+from kbcite.store.forgetting import finish_erasure
 from kbcite.store.layout import make_store
 from kbcite.store.sqlite import explain_sqlite
 
@@ -187,6 +188,10 @@ def treat_store(folder: Path, found: Iterable[Symptom], clock: Clock) -> Iterato
         return
     with Database(folder / DATABASE_NAME) as database, Archive(folder / ARCHIVE_NAME) as archive:
         yield from _treat_records(database, archive, checks)
+        if "erasure" in checks:
+            yield from _treat_vector_index(database, folder / VECTORS_NAME)
+            bodies = finish_erasure(database.connection, archive)
+            yield f"finished a forget that was killed: {bodies} archived bodies went"
         if checks & _BYTE_FAULTS:
             pages = unreadable_pages(database.connection, archive)
             with database.transaction():

@@ -16,6 +16,7 @@ from kbcite.settings import CrawlSettings, RecheckSettings, SourceSettings
 from kbcite.stages.recheck_verdict import CleanPage, Judge, Rechecked, Verdict
 from kbcite.store.archive import Archive
 from kbcite.store.database import Database
+from kbcite.store.forgetting import forgotten_places
 from kbcite.store.pages import PageRow
 from kbcite.urls import resolve, url_key
 from kbcite.web.liveness import wants_full_fetch
@@ -70,7 +71,7 @@ class _Run:
         self._pages = database.pages
         self._archive = archive
         self._clock = clock
-        self._scope = Scope(sources)
+        self._scope = Scope(sources, forgotten_places(database.connection))
         self._visitor = Visitor(fetch, self._scope, settings, database.frontier.robots(), clock)
         self._pool: VisitPool[PageRow] = VisitPool(self._visitor, settings.threads, settings.retries)
         self._judge = Judge(database.pages, archive, clean, self._visitor, self._scope, recheck, clock)

@@ -18,6 +18,7 @@ from kbcite.records import Evidence, FetchedPage, PageState, Skipped, Stage
 from kbcite.settings import RecheckSettings, SourceSettings
 from kbcite.store.archive import Archive
 from kbcite.store.database import Database
+from kbcite.store.forgetting import forgotten_places
 from kbcite.urls import host_of, is_within, url_key
 from kbcite.web.fetch import HTML_TYPES
 from kbcite.web.robots import header_tags
@@ -58,7 +59,7 @@ def import_warc(
 
     Raises UsageError for a file that is neither WARC nor WACZ.
     """
-    intake = _Intake(database, archive, Scope(sources), recheck or RecheckSettings())
+    intake = _Intake(database, archive, _scope(database, sources), recheck or RecheckSettings())
     batch: list[Capture] = []
     for outcome in read_captures(path, max_bytes):
         if should_stop():
@@ -79,7 +80,7 @@ def rebuild_pages(
     database: Database, archive: Archive, sources: Sequence[SourceSettings], recheck: RecheckSettings | None = None
 ) -> Iterator[ImportEvent]:
     """Makes the pages and snapshots of a new database from what the archive knows of its bytes."""
-    intake = _Intake(database, archive, Scope(sources), recheck or RecheckSettings())
+    intake = _Intake(database, archive, _scope(database, sources), recheck or RecheckSettings())
     for batch in _batches(archive.responses()):
         events: list[Imported | Skipped] = []
         with database.transaction():
@@ -101,6 +102,10 @@ def archived_answers(archive: Archive, prefixes: Sequence[str]) -> Iterator[tupl
     for _, digest, page in archive.responses():
         if (not prefixes or is_within(page.final_url, prefixes)) and archive.is_whole(digest):
             yield digest, page
+
+
+def _scope(database: Database, sources: Sequence[SourceSettings]) -> Scope:
+    return Scope(sources, forgotten_places(database.connection))
 
 
 class _Intake:

@@ -15,7 +15,7 @@ import hashlib
 import json
 import sqlite3
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -212,6 +212,53 @@ class Archive:
             (self._codec(None)[0].compress(data), len(data), digest),
         )
         self._codecs.clear()
+
+    # ------------------------------------------------------------ erasing
+
+    def erase(
+        self, urls: Collection[str], hosts: Collection[str], digests: Collection[str], is_in_use: Callable[[str], bool]
+    ) -> int:
+        """Take fetches of these URLs and hosts out, and every body that nothing names any more; how many bodies went.
+
+        digests: bodies to go even where no fetch names them. is_in_use: says of a body that it is to be kept, whatever the fetches
+        say. Their bytes are overwritten in the file; what was compressed against them is compressed anew.
+        """
+        self._sql.execute("PRAGMA secure_delete = ON")
+        with self.transaction():
+            named = set(digests)
+            for number, digest, page in list(self.responses()):
+                addresses = {page.url, page.final_url, *(hop for _, hop in page.redirects)}
+                if addresses & set(urls) or host_of(page.final_url) in hosts:
+                    named.add(digest)
+                    self._sql.execute("DELETE FROM responses WHERE id = ?", (number,))
+            doomed = [digest for digest in sorted(named) if not is_in_use(digest) and not self._is_named(digest)]
+            self._free(doomed)
+            self._sql.executemany("DELETE FROM blobs WHERE digest = ?", [(digest,) for digest in doomed])
+        self._codecs.clear()
+        self._last_fit.clear()
+        self._sql.execute("VACUUM")
+        self._sql.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        return len(doomed)
+
+    def _is_named(self, digest: str) -> bool:
+        return self._sql.execute("SELECT 1 FROM responses WHERE digest = ? LIMIT 1", (digest,)).fetchone() is not None
+
+    def _free(self, doomed: list[str]) -> None:
+        """Compress what needs these bodies against others, or by itself; a damaged one needs nothing any more."""
+        going = set(doomed)
+        # Under no host, they are offered to none as a dictionary.
+        self._sql.executemany("UPDATE blobs SET host = '' WHERE digest = ?", [(digest,) for digest in doomed])
+        self._last_fit.clear()
+        for digest in doomed:
+            rows = self._sql.execute("SELECT digest, host FROM blobs WHERE dictionary = ?", (digest,)).fetchall()
+            for dependent, host in rows:
+                if dependent in going or not self.is_whole(dependent):
+                    self._sql.execute("UPDATE blobs SET dictionary = NULL WHERE digest = ?", (dependent,))
+                    continue
+                data, dictionary = self._compress(self.get(dependent), host, None)
+                self._sql.execute(
+                    "UPDATE blobs SET data = ?, dictionary = ? WHERE digest = ?", (data, dictionary, dependent)
+                )
 
     def is_whole(self, digest: str) -> bool:
         """Whether the bytes with this digest can be read."""

@@ -18,6 +18,9 @@ EXAMPLES = 3
 """Offenders that a symptom names."""
 
 
+ERASURE = "erasure"
+
+
 @dataclass(frozen=True, slots=True)
 class Symptom:
     """One thing in a store that is not as it should be."""
@@ -142,6 +145,13 @@ CHECKS = (
         ("INSERT INTO meta VALUES('generation', strftime('%s', 'now'))",),
     ),
     _Check(
+        ERASURE,
+        "places that a killed forget has still to take out of the archive",
+        "SELECT value FROM erasures",
+        (),
+        remedy='run "kbcite doctor --repair", or any command that writes',
+    ),
+    _Check(
         "in_flight",
         "URLs that a stopped crawl had in flight",
         "SELECT url FROM frontier WHERE state = 'in_flight'",
@@ -217,7 +227,7 @@ def examine_records(sql: sqlite3.Connection) -> Iterator[Symptom]:
                 len(offenders),
                 check.remedy,
                 check.is_damage,
-                bool(check.cure),
+                bool(check.cure) or check.name == ERASURE,
                 _shown(offenders),
             )
 

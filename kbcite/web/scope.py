@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import lru_cache
 
 from kbcite.errors import UsageError
 from kbcite.settings import SourceSettings
-from kbcite.urls import folder_of, is_within, split
+from kbcite.urls import folder_of, host_of, is_within, split, url_key
 
 
 class Scope:
     """The whitelist, ready to be asked. Raises UsageError for a source whose URL or pattern cannot be read."""
 
-    def __init__(self, sources: Sequence[SourceSettings]) -> None:
+    def __init__(self, sources: Sequence[SourceSettings], forgotten: Collection[str] = ()) -> None:
+        """forgotten: URL keys and hosts that are left alone, because the user had them taken out of the store."""
         self.sources = tuple(sources)
+        self._forgotten = frozenset(forgotten)
         entries: list[tuple[str, SourceSettings]] = []
         self._excluded: dict[str, list[re.Pattern[str]]] = {}
         for source in sources:
@@ -52,7 +54,9 @@ class Scope:
         return parts is not None and (parts.host, parts.port) in self._private
 
     def exclusion(self, url: str, source: SourceSettings) -> str | None:
-        """The exclude pattern of the source that matches, as `reason: detail`."""
+        """Why a URL is left out although the source covers it, as `reason: detail`: an exclude pattern, or it was forgotten."""
+        if self._forgotten and not self._forgotten.isdisjoint((url_key(url), host_of(url))):
+            return 'excluded: it was forgotten; "kbcite forget --undo" lets it be fetched'
         pattern = next((one for one in self._excluded[source.url] if one.search(url)), None)
         return f"excluded: matches {pattern.pattern!r}" if pattern else None
 
