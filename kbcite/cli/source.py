@@ -7,7 +7,7 @@ import typer
 
 from kbcite.cli.context import context_of
 from kbcite.errors import UsageError
-from kbcite.records import SourceType
+from kbcite.records import RenderMode, SourceType
 from kbcite.render import printable
 from kbcite.settings import SETTINGS_NAME, SourceSettings
 from kbcite.store.settings_file import add_source, remove_source
@@ -43,6 +43,12 @@ def add(
     allow_private: Annotated[
         bool, typer.Option("--allow-private", help="Loopback and intranet addresses may be fetched.")
     ] = False,
+    render: Annotated[
+        RenderMode, typer.Option(help="Whether a browser reads its pages; auto: those that scripts write.")
+    ] = RenderMode.AUTO,
+    wait_selector: Annotated[
+        str, typer.Option(metavar="CSS", help="What a rendered page has to show before it is read.")
+    ] = "",
 ) -> None:
     """Trust a site, or a part of one."""
     context = context_of(ctx)
@@ -58,6 +64,8 @@ def add(
             max_pages=max_pages,
             allow_private=allow_private,
             labels=tuple(label or ()),
+            render=render,
+            wait_selector=wait_selector,
         )
         Scope(
             (*store.settings.sources, new)

@@ -47,6 +47,8 @@ class RenderVerdicts:
 
     def __init__(self, known: Iterable[RenderVerdict] = ()) -> None:
         self._seen = {(one.site, one.pattern, one.need): one for one in known}
+        # What is learned in this run holds from the next one on: until then nobody knows what else stands under the pattern.
+        self._settled = {(site, pattern) for site, pattern, need in self._seen if need is Need.RENDERED}
         self._new: dict[tuple[str, str, Need], RenderVerdict] = {}
         self._lock = threading.Lock()
 
@@ -63,8 +65,8 @@ class RenderVerdicts:
                 self._set(RenderVerdict(site, pattern, Need.BARREN, 0, barren.at))
 
     def is_needed(self, url: str) -> bool:
-        """Whether a page is rendered without being judged: all pages of its pattern needed it."""
-        return self._of(url, Need.RENDERED) is not None and self._of(url, Need.STATIC) is None
+        """Whether a page is rendered without being judged: all pages of its pattern that earlier runs met needed it."""
+        return place_of(url) in self._settled and self._of(url, Need.STATIC) is None
 
     def was_needed(self, url: str) -> bool:
         """Whether any page of the pattern was rendered to some use."""
