@@ -1,4 +1,7 @@
-"""Ctrl-C and SIGTERM ask a long job to stop: it finishes the piece in hand, saves, and says what it did. A second one stops at once."""
+"""Ctrl-C, SIGTERM and a terminal that closes ask a long job to stop: it finishes the piece in hand, saves, and says what it did.
+
+A second one stops it at once. `nohup` is respected: where a closed terminal is ignored it goes on being ignored.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,10 @@ class Stop:
     @contextmanager
     def listening(self) -> Iterator[None]:
         """Signals are turned into a request to stop; KeyboardInterrupt is raised at the end if one came."""
-        before = {number: signal.signal(number, self._ask) for number in (signal.SIGINT, signal.SIGTERM)}
+        numbers = [signal.SIGINT, signal.SIGTERM]
+        if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+            numbers.append(signal.SIGHUP)
+        before = {number: signal.signal(number, self._ask) for number in numbers}
         try:
             yield
         finally:
