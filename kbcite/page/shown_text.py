@@ -132,9 +132,16 @@ def body_text(source: str) -> PageText:
     body = begins.get("<body") or begins.get("</hea") or begins.get("</tit")
     position = body.end() if body else 0
     after_pre = False
+    templates = 0  # what a template holds is not in the document
     for token in _TOKEN.finditer(source, position):
-        _add_raw(out, source[position : token.start()], position, token.start())
+        if not templates:
+            out.add(source[position : token.start()], position, token.start())
         position = token.end()
+        name, closes = (token["name"] or "").lower(), token[0].startswith("</")
+        if name == "template":
+            templates = max(0, templates + (-1 if closes else 1))
+        if templates:
+            continue
         if token["entity"] is not None:
             out.add(html.unescape(token[0]), *token.span())
         elif token["space"] is not None:
@@ -142,10 +149,7 @@ def body_text(source: str) -> PageText:
             out.add(text[1:] if after_pre and text.startswith("\n") else text, *token.span())
         elif token["raw"] is not None:
             out.add(token["content"].replace("\r\n", "\n"), *token.span("content"))
-        after_pre = (token["name"] or "").lower() in ("pre", "listing") and token[0][1] != "/"
-    _add_raw(out, source[position:], position, len(source))
+        after_pre = name in ("pre", "listing") and not closes
+    if not templates:
+        out.add(source[position:], position, len(source))
     return out.page_text()
-
-
-def _add_raw(out: _Writer, text: str, start: int, end: int) -> None:
-    out.add(text, start, end)
