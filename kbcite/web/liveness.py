@@ -11,7 +11,6 @@ from kbcite.records import Evidence, FetchedPage, FetchFailure, PageState
 from kbcite.settings import RecheckSettings
 from kbcite.urls import split
 from kbcite.web.frontier import describe
-from kbcite.web.schedule import next_visit as next_visit  # crawling still takes it from here
 
 DAY_S = 86_400
 FULL_FETCH_EVERY = 10
