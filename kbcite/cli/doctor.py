@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from kbcite.cli.context import context_of
+from kbcite.cli.context import Context, context_of
 from kbcite.cli.progress import progress
 from kbcite.errors import Finding, NotFound
 from kbcite.render import one_line, summary
@@ -31,7 +31,7 @@ def doctor(
     wait: Annotated[float, typer.Option(min=0.0, help="With --repair: seconds to wait for another writer.")] = 0.0,
 ) -> None:
     """Look for damage in the store. Exit code 1 where something is wrong; work that only waits is told, and is not wrong."""
-    from kbcite.stages.doctor import examine_store, treat_store
+    from kbcite.stages.doctor import examine_store, lost_database, treat_store
     from kbcite.store.lock import writer_lock
 
     context = context_of(ctx)
@@ -45,6 +45,8 @@ def doctor(
         examination = examine_store(context.store, read_data=read_data, advance=advance)
         if repair:
             done = list(treat_store(context.store, examination.symptoms, context.clock))
+            if lost_database(examination):
+                done += _make_database(context)
             if done:
                 examination = examine_store(context.store, read_data=read_data, advance=advance)
     record: dict[str, Any] = {
@@ -68,6 +70,34 @@ def doctor(
         raise Finding(
             f"{kinds} kind{'s' * (kinds > 1)} of damage in {context.store}; {_next(examination.damage, repair)}"
         )
+
+
+def _make_database(context: Context) -> list[str]:
+    """Puts the lost database aside and makes one from what the archive knows of its bytes; what was done."""
+    from kbcite.settings import SETTINGS_NAME, load_settings
+    from kbcite.stages.warc import Imported, rebuild_pages
+    from kbcite.store.archive import ARCHIVE_NAME, Archive
+    from kbcite.store.database import DATABASE_NAME, Database
+
+    folder = context.store
+    sources = load_settings(folder / SETTINGS_NAME).sources
+    with Archive(folder / ARCHIVE_NAME) as archive:
+        if next(archive.responses(), None) is None:
+            return []
+        kept = ""
+        for ending in ("", "-wal", "-shm"):
+            file = folder / f"{DATABASE_NAME}{ending}"
+            if file.exists():
+                aside = f"{DATABASE_NAME}.lost-{context.clock().replace(':', '')}{ending}"
+                file.replace(folder / aside)
+                kept = kept or f"; what was there is kept as {aside}"
+        with Database(folder / DATABASE_NAME) as database:
+            events = list(rebuild_pages(database, archive, sources))
+    urls = {event.url for event in events if isinstance(event, Imported)}
+    return [
+        f'made {DATABASE_NAME} again from the archive: {len(urls)} pages{kept}; "kbcite --offline build" makes text, blocks and'
+        " vectors of them; saved answers are lost with the old file"
+    ]
 
 
 def _line(kind: str, symptom: Symptom) -> str:

@@ -20,6 +20,7 @@ from kbcite.settings import SETTINGS_NAME, load_settings
 from kbcite.store.archive import ARCHIVE_NAME, Archive
 from kbcite.store.database import DATABASE_NAME, Database
 from kbcite.store.doctor import (
+    ERASURE,
     Symptom,
     count_rows,
     count_without_vector,
@@ -28,6 +29,8 @@ from kbcite.store.doctor import (
     examine_file,
     examine_records,
     examine_words,
+    is_sound,
+    list_fetches,
     mend_blocks,
     mend_file,
     mend_records,
@@ -41,6 +44,7 @@ VECTORS_NAME = "vectors"
 _REPAIR = 'run "kbcite doctor --repair"'
 _BLOCK_FAULTS = {"block_text", "block_place"}
 _WORD_FAULTS = {"word_rows", "word_index", "to_index", *_BLOCK_FAULTS, f"{DATABASE_NAME}_references"}
+_FILE_FAULTS = {"file_missing", "unreadable"}
 _BYTE_FAULTS = {"blob_missing", "blob_damaged", "dictionary_missing"}
 
 Advance = Callable[[str], None]
@@ -70,8 +74,9 @@ def examine_store(folder: Path, *, read_data: bool = False, advance: Advance = l
             "file_missing",
             f"{name} is missing",
             1,
-            "put it back from a copy, or build a new store",
-            is_repairable=False,
+            _remedy_of_file(name),
+            is_repairable=name == DATABASE_NAME,
+            examples=(name,),
         )
         for name in missing
     ]
@@ -82,9 +87,9 @@ def examine_store(folder: Path, *, read_data: bool = False, advance: Advance = l
             symptoms += _layers(database, archive, folder, read_data, advance)
             counts = (*count_rows(database.connection), ("bodies", archive.sizes()[0]))
     except sqlite3.Error as error:
-        symptoms.append(_unreadable(str(explain_sqlite(error, folder))))
+        symptoms.append(_unreadable(str(explain_sqlite(error, folder)), folder))
     except StoreError as error:
-        symptoms.append(_unreadable(str(error)))
+        symptoms.append(_unreadable(str(error), folder))
     else:
         return Examination(tuple(symptoms), counts)
     return Examination(tuple(symptoms))
@@ -143,8 +148,26 @@ def leftovers(folder: Path) -> list[Path]:
     return sorted([*folder.glob("*.new"), *(folder / VECTORS_NAME).glob("*.tmp")])
 
 
-def _unreadable(told: str) -> Symptom:
-    return Symptom("unreadable", told, 1, "put a copy of the file back, or build a new store", is_repairable=False)
+def lost_database(examination: Examination) -> bool:
+    """Whether the database is gone or past mending, while the archive, from which it can be made again, is not."""
+    files = {name for symptom in examination.damage if symptom.check in _FILE_FAULTS for name in symptom.examples}
+    files |= {
+        name for name in (DATABASE_NAME, ARCHIVE_NAME) for s in examination.damage if s.check == f"{name}_integrity"
+    }
+    return DATABASE_NAME in files and ARCHIVE_NAME not in files
+
+
+def _unreadable(told: str, folder: Path) -> Symptom:
+    """What SQLite says, with the files that it says it of."""
+    names = tuple(name for name in (DATABASE_NAME, ARCHIVE_NAME) if not is_sound(folder / name))
+    remedy = _remedy_of_file(names[0]) if len(names) == 1 else _remedy_of_file(ARCHIVE_NAME)
+    return Symptom("unreadable", told, 1, remedy, is_repairable=names == (DATABASE_NAME,), examples=names)
+
+
+def _remedy_of_file(name: str) -> str:
+    if name == DATABASE_NAME:
+        return 'put it back from a copy, or run "kbcite doctor --repair" to make it again from the archive'
+    return "put it back from a copy, or build a new store"
 
 
 def _vector_index(database: Database, folder: Path) -> Iterator[Symptom]:
@@ -160,6 +183,8 @@ def _vector_index(database: Database, folder: Path) -> Iterator[Symptom]:
     except StoreError as error:
         yield Symptom("vector_index", str(error), 1, _REPAIR)
         return
+    if not encoders:
+        return  # of a database that was there before this one; the next index run replaces it
     kept = vectors.live_ids(index.fingerprint)
     if differing := len(set(index.block_ids) ^ set(kept)):
         if index.generation == vectors.generation():
@@ -184,14 +209,25 @@ def treat_store(folder: Path, found: Iterable[Symptom], clock: Clock) -> Iterato
     if "settings_missing" in checks:
         make_store(folder)
         yield f"wrote a new {SETTINGS_NAME}; add its sources again"
-    if {"file_missing", "unreadable"} & {symptom.check for symptom in found}:
+    if _FILE_FAULTS & {symptom.check for symptom in found}:
         return
+    try:
+        yield from _treat_layers(folder, checks, clock)
+    except sqlite3.DatabaseError as error:
+        yield f"stopped: {error}; this cannot be mended in place"
+
+
+def _treat_layers(folder: Path, checks: set[str], clock: Clock) -> Iterator[str]:
     with Database(folder / DATABASE_NAME) as database, Archive(folder / ARCHIVE_NAME) as archive:
         yield from _treat_records(database, archive, checks)
         if "erasure" in checks:
             yield from _treat_vector_index(database, folder / VECTORS_NAME)
             bodies = finish_erasure(database.connection, archive)
             yield f"finished a forget that was killed: {bodies} archived bodies went"
+        if "fetch_unlisted" in checks:
+            with archive.transaction():
+                listed = list_fetches(database.connection, archive)
+            yield f"wrote the URLs and headers of {listed} fetches into the archive"
         if checks & _BYTE_FAULTS:
             pages = unreadable_pages(database.connection, archive)
             with database.transaction():
@@ -217,7 +253,8 @@ def _treat_records(database: Database, archive: Archive, checks: set[str]) -> It
     if found:
         with database.transaction():
             mend_records(database.connection, (symptom.check for symptom in found))
-        yield from (f"put right {symptom.count} {symptom.what}" for symptom in found if symptom.is_repairable)
+        cured = (symptom for symptom in found if symptom.is_repairable and symptom.check != ERASURE)
+        yield from (f"put right {symptom.count} {symptom.what}" for symptom in cured)
     if checks & _BLOCK_FAULTS:
         with database.transaction():
             mend_blocks(database.connection)

@@ -6,13 +6,17 @@ statement takes away is made again by the next `clean`, `chunk`, `index` or `cra
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 from kbcite.block_id import block_id
 from kbcite.errors import StoreError
+from kbcite.records import FetchedPage
 from kbcite.store.archive import Archive
+from kbcite.store.sqlite import open_sqlite
 
 EXAMPLES = 3
 """Offenders that a symptom names."""
@@ -343,6 +347,12 @@ def examine_archive(
             refetch,
             examples=_shown(needed.get(digest, digest[:16]) for digest in adrift),
         )
+    listed = {row[0] for row in archive.connection.execute("SELECT digest FROM responses")}
+    unlisted = [url for digest, url in needed.items() if digest in kept and digest not in listed]
+    if unlisted:
+        what = "stored fetches whose URLs and headers the archive does not hold, from before it did"
+        remedy = 'run "kbcite doctor --repair"'
+        yield Symptom("fetch_unlisted", what, len(unlisted), remedy, is_damage=False, examples=_shown(unlisted))
     if read_data:
         damaged = []
         for digest in kept:
@@ -355,6 +365,48 @@ def examine_archive(
             yield Symptom(
                 "blob_damaged", "archived bodies that are damaged", len(damaged), refetch, examples=_shown(damaged)
             )
+
+
+def list_fetches(sql: sqlite3.Connection, archive: Archive) -> int:
+    """Writes into the archive what the database knows of the fetches that it does not hold; how many they were."""
+    listed = {row[0] for row in archive.connection.execute("SELECT digest FROM responses")}
+    rows = sql.execute(
+        """SELECT digest, final_url, status, headers, fetched_at, redirects, request_headers, encoded_length
+           FROM snapshots ORDER BY fetched_at, id"""
+    ).fetchall()
+    count = 0
+    for digest, final_url, status, headers, at, redirects, request_headers, length in rows:
+        if digest in listed or not archive.has(digest):
+            continue
+        hops = tuple((hop_status, hop) for hop_status, hop in json.loads(redirects))
+        page = FetchedPage(
+            url=hops[0][1] if hops else final_url,
+            final_url=final_url,
+            status=status,
+            headers=tuple((name, value) for name, value in json.loads(headers)),
+            body=b"",
+            fetched_at=at,
+            redirects=hops,
+            request_headers=tuple((name, value) for name, value in json.loads(request_headers)),
+            encoded_length=length,
+        )
+        archive.add_response(page, digest)
+        count += 1
+    return count
+
+
+def is_sound(path: Path) -> bool:
+    """Whether SQLite can read a file and finds nothing wrong in it."""
+    try:
+        sql = open_sqlite(path)
+    except (sqlite3.Error, StoreError):
+        return False
+    try:
+        return bool(sql.execute("PRAGMA quick_check(1)").fetchone() == ("ok",))
+    except sqlite3.Error:
+        return False
+    finally:
+        sql.close()
 
 
 def unreadable_pages(sql: sqlite3.Connection, archive: Archive) -> list[int]:

@@ -20,6 +20,13 @@ def alter(store: Path, *statements: str, file: str = "kb.sqlite3") -> None:
     sql.close()
 
 
+def rows_of(store: Path, query: str) -> list[tuple[object, ...]]:
+    sql = sqlite3.connect(store / "archive.sqlite3")
+    rows = sql.execute(query).fetchall()
+    sql.close()
+    return rows
+
+
 def damage(town: Shell, *options: str) -> set[str]:
     outcome = town("--json", "doctor", *options)
     assert outcome.code == (0 if outcome.json["ok"] else 1), outcome.err
@@ -135,6 +142,36 @@ def test_a_missing_file_is_named(town: Shell, name: str) -> None:
     (town.store / name).unlink()
     assert damage(town) == {"file_missing"}
     assert not (town.store / name).exists(), "looking makes no new file"
+
+
+@pytest.mark.parametrize("fault", ["gone", "no database", "pages overwritten"])
+def test_a_lost_database_is_made_again_from_the_archive(town: Shell, town_site: Site, fault: str) -> None:
+    path = town.store / "kb.sqlite3"
+    before = {row["url"] for row in town.json("status", "--pages")["page_list"]}
+    data = path.read_bytes()
+    if fault == "gone":
+        path.unlink()
+    else:
+        start = 0 if fault == "no database" else 8192
+        path.write_bytes(data[:start] + b"\xff" * (len(data) - start))
+    assert damage(town)
+    asked = len(town_site.requests)
+    outcome = town("doctor", "--repair")
+    assert outcome.code == 0, outcome.err
+    assert "made kb.sqlite3 again from the archive: 7 pages" in outcome.out
+    assert town("--offline", "build").code == 0
+    assert {row["url"] for row in town.json("status", "--pages")["page_list"]} == before
+    assert "Helen Marsh" in town("ask", "Who is the mayor?").out
+    assert len(town_site.requests) == asked
+    assert town("--json", "doctor", "--read-data").json["damage"] == []
+
+
+def test_what_an_old_store_knows_of_its_fetches_is_written_into_the_archive(town: Shell) -> None:
+    before = [row[1:] for row in rows_of(town.store, "SELECT * FROM responses ORDER BY final_url")]
+    alter(town.store, "DELETE FROM responses", file="archive.sqlite3")
+    assert damage(town) == set()
+    assert town("doctor", "--repair").code == 0
+    assert [row[1:] for row in rows_of(town.store, "SELECT * FROM responses ORDER BY final_url")] == before
 
 
 @pytest.mark.parametrize("name", ["kb.sqlite3", "archive.sqlite3"])
