@@ -152,6 +152,7 @@ class _Run:
             for n, done in enumerate(pending):
                 if isinstance(done.result, FetchedPage) and is_full(done.result) and not is_list(done.result):
                     digests[n] = self._archive.put_response(done.result)
+                self._pool.keep_going()
         events: list[CrawlEvent] = []
         with self._database.transaction():
             for n, done in enumerate(pending):
@@ -162,6 +163,7 @@ class _Run:
                     spent.add(int(isinstance(event, Crawled)), length)
                 if event is not None:
                     events.append(event)
+                self._pool.keep_going()
             for copy in self._visitor.new_robots():
                 self._database.frontier.save_robots(copy)
                 self.queue.add_sitemaps(copy)

@@ -8,12 +8,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import timedelta
 
-from kbcite.clock import Clock
+from kbcite.clock import Clock, from_text, to_text
+from kbcite.errors import StoreError
 from kbcite.page.encoding import decode
 from kbcite.page.feeds import LIST_TYPES, read_list
 from kbcite.page.interstitial import Interstitial, recognise
 from kbcite.page.links import PageLinks, read_links
-from kbcite.records import Evidence, FetchedPage, FetchFailure, PageState, Skipped
+from kbcite.records import RENDERED_BY, CleanDocument, Evidence, FetchedPage, FetchFailure, PageState, Skipped, Tier
 from kbcite.settings import RecheckSettings
 from kbcite.stages.crawl_queue import CrawlQueue, LeftOut
 from kbcite.store.archive import Archive
@@ -81,6 +82,7 @@ class CrawlResults:
         self._filter = link_filter
         self._recheck = recheck
         self._clock = clock
+        self._first_wait: dict[Tier, timedelta] = {}
 
     def settle(self, done: Done[FrontierRow], digest: str | None) -> CrawlEvent | None:
         """Record one result; None for one that goes back into the queue."""
@@ -148,7 +150,7 @@ class CrawlResults:
         key = url_key(result.final_url)
         known = self._pages.of_answer(result.final_url, key, digest)
         url = known.url if known is not None else result.final_url
-        is_same = known is not None and known.digest == digest
+        is_same = known is not None and (known.digest == digest or self._reads_alike(known, result))
         is_changed = known is not None and known.digest is not None and not is_same
         self._pages.save_fetch(
             url,
@@ -157,10 +159,11 @@ class CrawlResults:
             source=source.url,
             source_type=source.type,
             labels=source.labels,
-            due_at=self._next_visit(result.fetched_at, known, is_changed),
+            due_at=self._next_visit(result.fetched_at, known, is_changed, source.tier),
             state=known.state
             if known is not None and is_same and known.state is PageState.CHANGED
             else PageState.ALIVE,
+            is_same_text=is_same,
         )
         self._pages.add_alias(key, url)
         if row.url_key != key and not is_sent_home(result):
@@ -176,6 +179,21 @@ class CrawlResults:
         self._queue.finish(row, result.final_url, key, source)
         outcome = "changed" if is_changed else "unchanged" if is_same else "new"
         return Crawled(url, row.url, outcome, result.status, digest, result.encoded_length, row.depth, source.url)
+
+    def _reads_alike(self, page: PageRow, result: FetchedPage) -> bool:
+        """Whether a rendered page says what the stored one says: tokens and clocks in its frame differ with every rendering."""
+        snapshot = self._pages.snapshot_by_digest(page.digest) if page.digest is not None else None
+        if result.header(RENDERED_BY) is None or snapshot is None:
+            return False
+        # Here for rendered pages alone: a crawl has no need of the tree parsers otherwise.
+        from kbcite.page.cleaning import clean_page
+
+        try:
+            old = clean_page(self._archive.get(snapshot.digest), page.url, snapshot.content_type)
+        except StoreError:
+            return False  # its bytes are damaged: the page is stored anew
+        new = clean_page(result.body, page.url, result.header("content-type"))
+        return isinstance(old, CleanDocument) and isinstance(new, CleanDocument) and old.fingerprint == new.fingerprint
 
     def _is_alias(self, canonical: str, url: str) -> bool:
         """Whether a canonical link is to be believed: same host, in scope, and not a page already."""
@@ -201,7 +219,9 @@ class CrawlResults:
     def _settle_unmodified(self, row: FrontierRow, result: FetchedPage, page: PageRow) -> Crawled:
         """Record that the stored bytes still hold; their links are read again where this pass may not know them."""
         source = self._queue.sources[row.source]
-        self._pages.save_unchanged(page.id, result.fetched_at, self._next_visit(result.fetched_at, page, False))
+        self._pages.save_unchanged(
+            page.id, result.fetched_at, self._next_visit(result.fetched_at, page, False, source.tier)
+        )
         digest = page.digest or ""
         snapshot = self._pages.snapshot_by_digest(digest)
         if row.depth < source.depth and snapshot is not None:
@@ -251,9 +271,14 @@ class CrawlResults:
             moved_to=target,
         )
 
-    def _next_visit(self, at: str, page: PageRow | None, is_changed: bool) -> str:
-        history = self._pages.history(page.id) if page is not None else []
-        return next_visit(at, Evidence(PageState.ALIVE), [*history, (at, is_changed)], self._recheck)
+    def _next_visit(self, at: str, page: PageRow | None, is_changed: bool, tier: Tier) -> str:
+        alive = Evidence(PageState.ALIVE)
+        if page is not None:
+            return next_visit(at, alive, [*self._pages.history(page.id), (at, is_changed)], self._recheck, tier)
+        if tier not in self._first_wait:  # the same for all new pages
+            due_at = next_visit(at, alive, [(at, False)], self._recheck, tier)
+            self._first_wait[tier] = from_text(due_at) - from_text(at)
+        return to_text(from_text(at) + self._first_wait[tier])
 
 
 def is_list(page: FetchedPage) -> bool:

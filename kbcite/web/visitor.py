@@ -275,6 +275,9 @@ class VisitPool(Generic[P]):
         self._order = count()
         self._results: queue.SimpleQueue[Future[Done[P] | _Prepared[P]]] = queue.SimpleQueue()
         self._under_way = 0
+        self._finished: deque[Done[P]] = deque()
+        self._finished_bytes = 0
+        self._closed: list[ClosedHost[P]] = []
 
     def add(self, job: Job[P]) -> None:
         host = host_of(job.url)
@@ -295,35 +298,48 @@ class VisitPool(Generic[P]):
         refill: called every now and then, and whenever nothing waits; may add jobs. A run that is told to stop waits a few seconds
         for what is under way; what it did not get to is in no batch.
         """
-        pending: list[Done[P]] = []
         oldest = refill_at = 0.0
-        size = 0
         while not should_stop():
             if not self._queues or time.monotonic() >= refill_at:
                 refill()
                 refill_at = time.monotonic() + REFILL_AFTER_S
-            wait, closed = self._start_ready()
-            if closed:
+            wait = self._start_ready()
+            if self._closed:
+                closed, self._closed = self._closed, []
                 yield Batch(closed=tuple(closed))
-            if not pending and not self._under_way and not self._queues:
+            if not self._finished and not self._under_way and not self._queues:
                 return
-            done = self._next_done(min(wait, COMMIT_AFTER_S if pending else 1.0))
+            had_some = bool(self._finished)
+            self._collect(min(wait, COMMIT_AFTER_S if had_some else 1.0))
             now = time.monotonic()
-            if done is not None:
-                oldest = oldest if pending else now
-                pending.append(done)
-                size += len(done.result.body) if isinstance(done.result, FetchedPage) else 0
-            is_large = len(pending) >= COMMIT_PAGES or size >= COMMIT_BYTES
-            if pending and (is_large or not self._under_way or now - oldest >= COMMIT_AFTER_S):
-                yield Batch(tuple(pending))
-                pending, size, refill_at = [], 0, 0.0
+            oldest = oldest if had_some else now
+            if self._finished and (self._is_full() or not self._under_way or now - oldest >= COMMIT_AFTER_S):
+                yield self._take_finished()
+                refill_at, oldest = 0.0, time.monotonic()
         self._visitor.stopping.set()
         until = time.monotonic() + LAST_FETCHES_S
         while self._under_way and time.monotonic() < until:
-            if (done := self._next_done(until - time.monotonic())) is not None:
-                pending.append(done)
-        if pending:
-            yield Batch(tuple(pending))
+            self._collect(until - time.monotonic())
+        if self._finished:
+            yield self._take_finished()
+
+    def keep_going(self) -> None:
+        """Start what may be started; to be called now and then while a batch is worked on, so that no host waits for that."""
+        if not self._visitor.stopping.is_set():
+            while self._under_way and self._collect(0.0):
+                pass
+            if not self._is_full():
+                self._start_ready()
+
+    def _is_full(self) -> bool:
+        """Whether what is finished is a batch."""
+        return len(self._finished) >= COMMIT_PAGES or self._finished_bytes >= COMMIT_BYTES
+
+    def _take_finished(self) -> Batch[P]:
+        done = tuple(self._finished)
+        self._finished.clear()
+        self._finished_bytes = 0
+        return Batch(done)
 
     def _look_at(self, host: str, at: float) -> None:
         """Have a host looked at when `at` has come, or sooner if that was said before."""
@@ -332,13 +348,9 @@ class VisitPool(Generic[P]):
             self._turn_at[host] = at
             heappush(self._turns, (at, next(self._order), host))
 
-    def _start_ready(self) -> tuple[float, list[ClosedHost[P]]]:
-        """Start every job whose turn it is.
-
-        Gives the seconds until the next one's turn comes by time alone, and the hosts found closed, with their jobs.
-        """
+    def _start_ready(self) -> float:
+        """Start every job whose turn it is; seconds until the next one's turn comes by time alone. Closed hosts are put aside."""
         now = time.monotonic()
-        closed = []
         while self._turns and self._turns[0][0] <= now and self._under_way < self._threads:
             at, _, host = heappop(self._turns)
             if self._turn_at.get(host) != at:
@@ -349,7 +361,7 @@ class VisitPool(Generic[P]):
                 continue
             pace = self._visitor.pace_of(f"{host}/")
             if pace.closed is not None:
-                closed.append(ClosedHost(host, pace.closed, self._queues.pop(host).jobs()))
+                self._closed.append(ClosedHost(host, pace.closed, self._queues.pop(host).jobs()))
                 continue
             wait = pace.wait_s(now)
             if wait is None:
@@ -367,29 +379,29 @@ class VisitPool(Generic[P]):
             self._under_way += 1
             self._executor.submit(self._run, job, pace).add_done_callback(self._results.put)
         if self._under_way >= self._threads or not self._turns:
-            return 60.0, closed
-        return max(0.0, self._turns[0][0] - now), closed
+            return 60.0
+        return max(0.0, self._turns[0][0] - now)
 
-    def _next_done(self, timeout_s: float) -> Done[P] | None:
-        """The next finished job that is not tried again; None if there is none in time."""
+    def _collect(self, timeout_s: float) -> bool:
+        """Take in the next job that comes back; True if one did in time. What is not tried again is finished."""
         try:
-            finished = self._results.get(timeout=max(timeout_s, 0.0))
+            future = self._results.get(timeout=timeout_s) if timeout_s > 0 else self._results.get_nowait()
         except queue.Empty:
-            return None
+            return False
         self._under_way -= 1
-        done = finished.result()
+        done = future.result()
         job = done.job
         host = host_of(job.url)
         if isinstance(done, _Prepared):
             self._queues.setdefault(host, _HostQueue()).ready.appendleft(job)
+        elif is_trouble(done.result) and job.tries <= self._retries and self._visitor.pace_of(job.url).closed is None:
+            self.add(replace(job, ready_at=time.monotonic() + retry_pause_s(job.tries)))
+        else:
+            self._finished.append(done)
+            self._finished_bytes += len(done.result.body) if isinstance(done.result, FetchedPage) else 0
         if host in self._queues:
             self._look_at(host, 0.0)
-        if isinstance(done, _Prepared):
-            return None
-        if is_trouble(done.result) and job.tries <= self._retries and self._visitor.pace_of(job.url).closed is None:
-            self.add(replace(job, ready_at=time.monotonic() + retry_pause_s(job.tries)))
-            return None
-        return done
+        return True
 
     def close(self) -> None:
         """Let go of the threads; those in a fetch end with it."""
