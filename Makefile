@@ -47,6 +47,7 @@ regress: dev
 	$(BIN)/kbcite regress --pages golden_pages
 
 bench: dev
+	@$(BIN)/pip install -q --group bench
 	$(BIN)/python -m tests.bench $(DATA)
 
 clean:

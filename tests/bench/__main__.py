@@ -1,4 +1,4 @@
-"""`make bench [DATA=FOLDER]`: start-up figures, what upkeep costs and how fresh it keeps a store, then quality and speed on the data in a folder.
+"""`make bench [DATA=FOLDER]`: start-up, what upkeep costs and how fresh it keeps a store, crawl speed and manners, then quality and speed on the data in a folder.
 
 The folder may hold `encoding/`, `extract/` and `qa/`, each with the `score.py` that judges the run. KBCITE_BENCH_STORE names a
 store to time `ask` on; without it one is built from the golden pages. Times are medians of runs in turn, as ratios.
@@ -16,6 +16,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tests.bench import recheck, schedule
+from tests.bench.crawl_manners import crawl_manners
+from tests.bench.crawl_speed import crawl_speed
 from tests.golden_site import serve_golden_pages
 
 RUNS = 9
@@ -99,9 +101,10 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         fast = start_up(os.environ.get("KBCITE_BENCH_STORE") or build_golden_store(Path(folder)))
     upkept = [recheck.report(), schedule.report()]
+    crawled = [crawl_speed(), crawl_manners()]
     if len(sys.argv) > 1:
         score(Path(sys.argv[1]))
-    return 0 if fast and all(upkept) else 1
+    return 0 if fast and all(upkept) and all(crawled) else 1
 
 
 if __name__ == "__main__":
