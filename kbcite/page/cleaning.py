@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 
-from kbcite.page.encoding import decode, strip_invisible
+from kbcite.page.encoding import decode, not_plain, strip_invisible, utf8_of
 from kbcite.page.extraction import NoContent, explain, extract
 from kbcite.page.fingerprint import masked_fingerprint
 from kbcite.page.metadata import read_metadata
@@ -12,7 +12,7 @@ from kbcite.page.readability_check import why_unreadable
 from kbcite.page.tree import parse_html
 from kbcite.records import CleanDocument, Cut, Skipped, Stage
 
-CLEAN_RULES = "2"
+CLEAN_RULES = "3"
 """Version of all rules between bytes and document; documents of another version are stale. Raised with every change of one."""
 
 
@@ -22,10 +22,12 @@ def clean_page(data: bytes, url: str, content_type: str | None) -> CleanDocument
     The same bytes give the same document. Spans count in `strip_invisible(decode(data, content_type).text)`.
     """
     decoded = decode(data, content_type)
-    if reason := why_unreadable(decoded):
+    utf8 = utf8_of(decoded, data)
+    unusual = not_plain(utf8)
+    if reason := why_unreadable(decoded, unusual):
         return Skipped(url, Stage.CLEAN, reason, f"decoded as {decoded.encoding} by {decoded.how}")
-    text = strip_invisible(decoded.text)
-    root = parse_html(text)
+    text = strip_invisible(decoded.text, unusual)
+    root = parse_html(text, utf8 if text is decoded.text else None)
     metadata = read_metadata(root, url)
     content = extract(root, text, url)
     if isinstance(content, NoContent):

@@ -47,9 +47,9 @@ _FEW_CHARACTERS = 12
 """Two-byte UTF-8 characters below which a declared East Asian label is believed instead."""
 
 _ENCODED_RUN = re.compile(rb"(?:[\x80-\xff][\x30-\x7e]?)+")
-_SAMPLE_BYTES = 4000
-_WINDOW_BYTES = 16_000
-"""Of larger pages the start, the middle and the end are sampled, unless these are nearly all ASCII."""
+_SAMPLE_BYTES = 2400
+_WINDOWS, _WINDOW_BYTES = 12, 1000
+"""Of larger pages so many equally spaced parts of so many bytes are sampled, unless these are nearly all ASCII."""
 _MOSTLY_LONE = 0.6
 """Share of runs of a single byte above ASCII from which a text is Western."""
 _BONUS = {"meta": 0.12, "xml": 0.12, "header": 0.06}
@@ -63,6 +63,8 @@ encodings, right ones scored 0.58 and more, wrong ones 0.41 and less."""
 _LEAST_SCORE = -0.1
 """Score below which no East Asian encoding fits."""
 
+_WESTERN_BYTES = 16_000
+"""Of a Western page so much before the first byte above ASCII and twice as much behind it is looked at."""
 _WESTERN_ADVANTAGE = 0.1
 """How much better another single-byte encoding than windows-1252, the web's default, must fit a language."""
 _SINGLE_BYTE_CODECS = sorted(
@@ -110,15 +112,32 @@ _PLAIN = bytes((*b"\t\n\f\r", *range(0x20, 0x7F)))
 _REFERENCE = re.compile(r"&(?:#[xX]([0-9a-fA-F]{1,8})|#([0-9]{1,8})|(shy|lrm|rlm|ZeroWidthSpace|NoBreak)\b);?")
 
 
-def strip_invisible(text: str) -> str:
+def utf8_of(page: DecodedPage, data: bytes) -> bytes:
+    """The text of a page in UTF-8: `data`, the bytes it was decoded from, where they are just that, or a copy.
+
+    C code looks through bytes many times as fast as Python looks through text.
+    """
+    if page.encoding == "utf-8" and not page.damage and not data.startswith(codecs.BOM_UTF8):
+        return data
+    return page.text.encode("utf-8", "replace")
+
+
+def not_plain(utf8: bytes) -> bytes:
+    """All that is not plain ASCII in the text: little of most pages, so that it can be looked at with care."""
+    return utf8.translate(None, _PLAIN)
+
+
+def strip_invisible(text: str, unusual: bytes | None = None) -> str:
     """The text without characters that are not seen but change what is shown, found or obeyed, written out or as `&#x202e;`.
 
     Tabs, line breaks, joiners (emoji, Indic scripts) and emoji variation selectors stay. Apply it to decoded text before
-    anything takes offsets in it: `Span.source_start` counts in its result.
+    anything takes offsets in it: `Span.source_start` counts in its result. The text itself comes back where there is nothing
+    to strip. unusual: what `not_plain` leaves of it, where it is at hand.
     """
-    # Regular expressions are slow on whole pages: only what is not plain ASCII is looked at, and each reference once.
-    unusual = text.encode("utf-8", "surrogatepass").translate(None, _PLAIN).decode("utf-8", "surrogatepass")
-    for character in set(_INVISIBLE.findall(unusual)):
+    if unusual is None:
+        unusual = not_plain(text.encode("utf-8", "surrogatepass"))
+    # Regular expressions are slow on whole pages: each unusual character and each reference is looked at once.
+    for character in set(_INVISIBLE.findall(unusual.decode("utf-8", "surrogatepass"))):
         text = text.replace(character, "")
     if "&" in text and any(_is_invisible(*groups) for groups in set(_REFERENCE.findall(text))):
         text = _REFERENCE.sub(lambda match: _visible(match, ""), text)
@@ -227,10 +246,10 @@ def _sample(data: bytes) -> bytes:
     In Western text nearly every byte above ASCII stands alone between letters; East Asian characters come in runs.
     """
     runs: list[bytes] = []
-    if len(data) > 3 * _WINDOW_BYTES:
-        middle = len(data) // 2
-        windows = (data[:_WINDOW_BYTES], data[middle : middle + _WINDOW_BYTES], data[-_WINDOW_BYTES:])
-        runs = [run for window in windows for run in _ENCODED_RUN.findall(window)]
+    if len(data) > _WINDOWS * _WINDOW_BYTES:
+        step = (len(data) - _WINDOW_BYTES) // (_WINDOWS - 1)
+        starts = range(0, len(data) - _WINDOW_BYTES + 1, step)
+        runs = [run for start in starts for run in _ENCODED_RUN.findall(data, start, start + _WINDOW_BYTES)]
     if sum(map(len, runs)) < _SAMPLE_BYTES / 2:
         runs = _ENCODED_RUN.findall(data)
     total = sum(map(len, runs))
@@ -303,7 +322,7 @@ def _as_single_byte(data: bytes, names: dict[str, str], declared: tuple[tuple[st
         except UnicodeDecodeError:
             continue
     first = len(data) - len(data.lstrip(_ASCII))
-    text_around = data[max(0, first - _WINDOW_BYTES) : first + 2 * _WINDOW_BYTES]
+    text_around = data[max(0, first - _WESTERN_BYTES) : first + 2 * _WESTERN_BYTES]
     import charset_normalizer  # only few pages need it, and it costs every question 10 ms
 
     matches = charset_normalizer.from_bytes(text_around, cp_isolation=_SINGLE_BYTE_CODECS)

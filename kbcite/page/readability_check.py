@@ -10,19 +10,22 @@ import re
 from functools import cache
 
 from kbcite.page import character_frequency
+from kbcite.page.encoding import not_plain
 from kbcite.records import DecodedPage
 
 _CONTROLS = bytes((*range(0x09), *range(0x0E, 0x1B), *range(0x1C, 0x20)))
 _MOST_CONTROLS = 0.002
 """Share of control characters in a page; a stray one is common, of a binary file they are 10 %."""
 _ASCII_TO_BLANK = bytes.maketrans(bytes(range(128)), b" " * 128)
-_MOST_WINDOWS, _WINDOW = 16, 4000
+_MOST_WINDOWS, _WINDOW = 8, 4000
 """Of a longer page so many parts of so many characters are judged, unless next to nothing in them is above ASCII."""
-_SAMPLE = 2000
+_SAMPLE = 1000
 """Characters above ASCII that are judged, taken from all over a page."""
 _ENOUGH = 20
 """Characters below which shares say nothing."""
 
+_FOREIGN = re.compile("[À-ÿ\u0370-\u04ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff61-\uff9f]")
+"""A letter of one of the scripts that mojibake is made of."""
 _BAKED_IN = "锟斤拷"
 """What U+FFFD in UTF-8 becomes when the bytes are read as GBK, often before they reached the server."""
 _MOST_DAMAGE = 0.05
@@ -42,29 +45,39 @@ _CYRILLIC_PAIR = re.compile("[а-я](?=[А-Яа-я])")
 _INNER_CAPITAL = re.compile("[а-я](?=[А-Я])")
 
 
-def why_unreadable(page: DecodedPage) -> str | None:
+def why_unreadable(page: DecodedPage, unusual: bytes | None = None) -> str | None:
     """None for a page that reads as text, else a word for `Skipped.reason`.
 
     `binary_data`, `replacement_characters` (bytes that did not decode, now or on their way here), or `mojibake` (decoded,
-    but to what no one writes).
+    but to what no one writes). unusual: what `not_plain` leaves of the page, where it is at hand.
     """
-    part = _windows(page.text)
-    controls, runs = _unusual(part)
-    if controls > _MOST_CONTROLS * len(part):
+    if unusual is None:
+        unusual = not_plain(page.text.encode("utf-8", "surrogatepass"))
+    if len(unusual) - len(unusual.translate(None, _CONTROLS)) > _MOST_CONTROLS * len(page.text):
         return "binary_data"
-    if len(runs) < _ENOUGH and len(part) < len(page.text):
-        runs = _unusual(page.text)[1]
-    total = sum(map(len, runs)) // 2  # characters, more or less: they have two to four bytes
-    if total > _SAMPLE:
-        runs = runs[:: total // _SAMPLE + 1]
-    sample = b" ".join(runs).decode("utf-8", "surrogatepass")[: 2 * _SAMPLE]
-    length = len(sample) - sample.count(" ")
-    lost = sample.count("\ufffd") + len(_BAKED_IN) * sample.count(_BAKED_IN)
-    if lost > 2 and lost > _MOST_DAMAGE * length:
+    seen = unusual.decode("utf-8", "surrogatepass")
+    lost = seen.count("\ufffd") + len(_BAKED_IN) * seen.count(_BAKED_IN)
+    if lost > 2 and lost > _MOST_DAMAGE * len(seen):
         return "replacement_characters"
+    if len(seen) < _ENOUGH or not _FOREIGN.search(seen):
+        return None  # typographic quotes and the like
+    sample = _sample(page.text)
+    length = len(sample) - sample.count(" ")
     if length >= _ENOUGH and (_is_rare_east_asian(sample, length) or _is_garbled_letters(sample)):
         return "mojibake"
     return None
+
+
+def _sample(text: str) -> str:
+    """Runs of characters above ASCII from all over the text, with a blank between them."""
+    part = _windows(text)
+    runs = _runs(part)
+    if len(runs) < _ENOUGH and len(part) < len(text):
+        runs = _runs(text)
+    total = sum(map(len, runs)) // 2  # characters, more or less: they have two to four bytes
+    if total > _SAMPLE:
+        runs = runs[:: total // _SAMPLE + 1]
+    return b" ".join(runs).decode("utf-8", "surrogatepass")[: 2 * _SAMPLE]
 
 
 def _windows(text: str) -> str:
@@ -75,19 +88,14 @@ def _windows(text: str) -> str:
     return " ".join(text[start : start + _WINDOW] for start in range(0, len(text) - _WINDOW + 1, step))
 
 
-def _unusual(text: str) -> tuple[int, list[bytes]]:
-    """The number of control characters, and the runs above ASCII in UTF-8.
-
-    Bytes are counted and split ten times as fast as a regular expression looks at characters.
-    """
-    data = text.encode("utf-8", "surrogatepass")
-    runs = [] if text.isascii() else data.translate(_ASCII_TO_BLANK).split()
-    return len(data) - len(data.translate(None, _CONTROLS)), runs
+def _runs(text: str) -> list[bytes]:
+    """The runs above ASCII, in UTF-8. Bytes are split ten times as fast as a regular expression looks at characters."""
+    return text.encode("utf-8", "surrogatepass").translate(_ASCII_TO_BLANK).split()
 
 
 def _is_rare_east_asian(sample: str, length: int) -> bool:
     characters = _IDEOGRAPH_OR_HANGUL.findall(sample)
-    common = sum(character in _common() for character in characters)
+    common = sum(map(_common().__contains__, characters))
     if len(characters) >= _ENOUGH and common < _LEAST_COMMON * len(characters):
         return True
     return len(_HALF_WIDTH_KATAKANA.findall(sample)) > 0.5 * length

@@ -22,6 +22,7 @@ _HOSTILE_DEPTH = 2_000
 """Levels from which on a page is no page: the rest of it is read without its tags."""
 
 _MARKER = "kbcite-end"
+_MARKER_ELEMENT = f"<{_MARKER}></{_MARKER}>".encode()
 _TAG_START = re.compile(r"<[a-zA-Z][^\s/>]*")
 _TAG = re.compile(r"""<(?P<slash>/?)(?P<name>[a-zA-Z][^\s/<>]*)(?:[^<>"']|"[^"]*"|'[^']*')*(?P<close>>?)""")
 _NOT_SHOWN = re.compile(r"<(script|style)\b[^<>]*>.*?(?:</\1\s*>|\Z)|<!--.*?(?:-->|\Z)", re.IGNORECASE | re.DOTALL)
@@ -36,13 +37,14 @@ def text_content(element: etree._Element) -> str:
     return str(etree.tostring(element, encoding="unicode", method="text", with_tail=False))
 
 
-def parse_html(text: str) -> etree._Element:
+def parse_html(text: str, utf8: bytes | None = None) -> etree._Element:
     """The page's `html` element, its body holding all text that a browser would show.
 
-    Always returns a tree, empty for an empty page; at most `MAX_DEPTH` levels deep.
+    Always returns a tree, empty for an empty page; at most `MAX_DEPTH` levels deep. utf8: the text in UTF-8, where it is at
+    hand.
     """
     source = _without_giant_tags(text)
-    root = _parse(source)
+    root = _parse_bytes(utf8) if utf8 is not None and source is text else _parse(source)
     if root is None:
         return _empty()
     whole = _join_roots(root)
@@ -58,8 +60,12 @@ def parse_html(text: str) -> etree._Element:
 
 
 def _parse(source: str) -> etree._Element | None:
-    # NUL ends a document early in older libxml2; a lone surrogate cannot be encoded.
-    data = f"{source}<{_MARKER}></{_MARKER}>".replace("\0", "").encode("utf-8", "replace")
+    return _parse_bytes(source.encode("utf-8", "replace"))  # a lone surrogate cannot be encoded
+
+
+def _parse_bytes(utf8: bytes) -> etree._Element | None:
+    # NUL ends a document early in older libxml2.
+    data = utf8.replace(b"\0", b"") + _MARKER_ELEMENT
     parser = etree.HTMLParser(encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True)
     try:
         return etree.fromstring(data, parser)

@@ -2,7 +2,7 @@ import html
 
 import pytest
 
-from kbcite.page.encoding import decode, strip_invisible
+from kbcite.page.encoding import decode, strip_invisible, utf8_of
 
 NEWS = "中国人民银行今天发布公告，决定下调金融机构存款准备金率，这是今年以来的第二次。记者从会议上了解到，有关部门将继续加强管理。"
 TAIWAN = "臺北市政府今天表示，這次的活動將會在下個月開始，歡迎大家一起來參加，並且請各位朋友多多支持我們的工作，謝謝。"
@@ -211,3 +211,15 @@ def test_invisible_characters_are_removed_where_they_are_written_as_references(r
 )
 def test_text_without_hidden_characters_stays_as_it_is(text: str) -> None:
     assert strip_invisible(text) == text
+
+
+@pytest.mark.parametrize(("data", "is_itself"), [("naïve 轮渡".encode(), True), (b"plain", True), (b"\xef\xbb\xbfplain", False), ((NEWS * 3).encode("gb18030"), False), (("轮渡每两小时开一班。" * 9).encode() + b"\xff", False)])  # fmt: skip
+def test_the_utf8_of_a_page_is_its_own_bytes_where_they_are_its_text(data: bytes, is_itself: bool) -> None:
+    page = decode(data, None)
+    assert utf8_of(page, data).decode() == page.text
+    assert (utf8_of(page, data) is data) is is_itself
+
+
+def test_text_with_nothing_to_strip_comes_back_itself() -> None:
+    text = "a visible joiner 👩\u200d🚒, an entity &#8217; and &nbsp;"
+    assert strip_invisible(text) is text
