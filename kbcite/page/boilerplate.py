@@ -179,7 +179,7 @@ def cut_inside(page: Page, part: int, main: int, index_chars: float = 0.0) -> di
                 rule = "teasers"
             if rule:
                 cuts[region] = rule
-            elif not _is_protected(page, region):
+            elif not is_protected(page, region):
                 region += 1
                 continue
         region = page.ends[region]
@@ -238,7 +238,7 @@ def _reads_as_dateline(text: str) -> bool:
     return len(pattern.findall(text)) >= 2 and not _SENTENCE_END.search(text)
 
 
-def _is_protected(page: Page, region: int) -> bool:
+def is_protected(page: Page, region: int) -> bool:
     """True for quotes, code and tables of data: nothing is cut out of them."""
     tag = page.tags[region]
     if tag == "table":

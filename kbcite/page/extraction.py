@@ -8,6 +8,7 @@ or what all posts or products of a page stand in.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 
@@ -16,6 +17,7 @@ from lxml import etree
 from kbcite.page.boilerplate import cut_inside, cut_named, is_dateline
 from kbcite.page.markdown import write_markdown
 from kbcite.page.page_kind import PageKind
+from kbcite.page.posts import cut_profiles, cut_repeated
 from kbcite.page.regions import CHARS, PROSE, THOUSANDTHS, Page, measure
 from kbcite.page.source_spans import locate
 from kbcite.page.tree import text_content
@@ -28,6 +30,9 @@ _MOST = 0.75
 """Share of the weight that the main region has to hold."""
 _BODY_FACTOR = 5.0
 """What weight counts for where templates name the text itself (`entry-content`)."""
+_TITLE_FACTOR = 2.0
+"""What weight counts for in the smallest region that holds the only title and text: what stands below it is of other pages."""
+_TITLE_PROSE = 150
 _INDEX_PROSE = 600
 """Running text below which a page of links is an index: its links are what it has to say."""
 _INDEX_TEASERS = 6
@@ -124,9 +129,10 @@ def _select(root: etree._Element, source: str, url: str) -> _Selection | NoConte
         return NoContent("no_text")
     kind = PageKind(url, body, source)
     page = regions.without(cut_named(regions, kind))
-    main = _heaviest(page, is_index=False)
+    favoured = _favoured(page, kind)
+    main = _heaviest(page, page.pulls(False, favoured))
     if _is_index(page, main):
-        main = _heaviest(page, is_index=True)
+        main = _heaviest(page, page.pulls(True, favoured))
         index_chars = _INDEX_CHARS * page.chars[main]
         return _Selection(replace(page, cuts=page.cuts | cut_inside(page, main, main, index_chars)), main, (main,))
     if page.titles[0] == 1 and not page.titles[main] and kind.is_product:
@@ -135,7 +141,21 @@ def _select(root: etree._Element, source: str, url: str) -> _Selection | NoConte
     cuts: dict[int, str] = {}
     for part in parts:
         cuts |= cut_inside(page, part, main)
+    if kind.is_forum or kind.is_product:
+        page = page.without(page.cuts | cuts)
+        cuts = cut_profiles(page, parts) if kind.is_forum else {}
+        cuts = {**cut_repeated(page, parts), **cuts}
     return _Selection(replace(page, cuts=page.cuts | cuts), main, parts)
+
+
+def _favoured(page: Page, kind: PageKind) -> dict[int, float]:
+    """How many times the weight of some regions counts: those named as the text itself, and the one with the title."""
+    favoured = {region: _BODY_FACTOR for region, (is_body, _) in page.named.items() if is_body}
+    if page.titles[0] == 1 and not (kind.is_forum or kind.is_product):
+        title = next(region for region, tag in enumerate(page.tags) if tag == "h1" and not page.is_cut(region))
+        titled = next((outer for outer in page.ancestors(title) if page.prose[outer] >= _TITLE_PROSE * page.unit), 0)
+        favoured.setdefault(titled, _TITLE_FACTOR)
+    return favoured
 
 
 def _is_index(page: Page, main: int) -> bool:
@@ -148,9 +168,8 @@ def _is_index(page: Page, main: int) -> bool:
     return page.link_density(0) > 0.5 or page.prose[0] < 0.15 * page.chars[0]
 
 
-def _heaviest(page: Page, is_index: bool) -> int:
-    """The smallest region that holds most of the page's weight."""
-    pulls = page.pulls(is_index, _BODY_FACTOR)
+def _heaviest(page: Page, pulls: Sequence[float]) -> int:
+    """The smallest region that holds most of the page's weight, given that of each."""
     main = 0
     while children := list(page.children(main)):
         best = max(children, key=pulls.__getitem__)

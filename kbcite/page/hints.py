@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-_WORD = re.compile(r"(?<![0-9])(?:[A-Z]?[a-z]+|[A-Z]+(?![a-z]))")
-"""Letters behind a digit are part of a hash, not a word."""
+_WORD = re.compile(r"(?<![0-9])(?:[A-Z][a-z]+|(?<![A-Za-z])[a-z]+|[A-Z]+(?![a-z]))")
+"""Letters behind a digit are part of a hash, not a word, and so are those behind them: `call-fa729dad` is no `ad`."""
 
 CONTENT_NAMES = frozenset(
     "articlebody entrycontent entrybody postcontent postbody posttext articlecontent articletext storybody storycontent newscontent "

@@ -15,7 +15,8 @@ _PRODUCT_MARKS = (
 """What the source of a product page holds; the text before each pattern stands in all its matches and is found faster."""
 _FORUM_MARKS = ("DiscussionForumPosting", "QAPage")
 _FORUM_WORD = re.compile(
-    r"(?<![a-z])(?:forums?|threads?|topics?|bbs|discussions?|discuss|questions?|answers?|qa|bbpress|community|viewtopic|showthread)(?![a-z])",
+    r"(?<![a-z])(?:forums?|threads?|topics?|bbs|discussions?|discuss|questions?|answers?|qa|bbpress|community|(?:view|show)(?:topic|thread))(?![a-z])"
+    r"|/comments/",
     re.IGNORECASE,
 )
 

@@ -11,7 +11,7 @@ space around each text.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -122,13 +122,12 @@ class Page(Regions):
     teasers: list[int]
     """Number of headings that are links: they announce other pages."""
 
-    def pulls(self, is_index: bool, factor: float) -> list[float]:
-        """The weight of every region with all below it, `factor` times as much where it is named as the text itself."""
+    def pulls(self, is_index: bool, favoured: Mapping[int, float]) -> list[float]:
+        """The weight of every region with all below it; in the favoured ones so many times as much."""
         own = self.own[CHARS] * _WEIGHT_ON_INDEX if is_index else self.own[WEIGHT]
         weight = own.astype(np.float64)
-        for region, (is_body, _) in self.named.items():
-            if is_body:
-                weight[region : self.ends[region]] *= factor
+        for region, factor in favoured.items():
+            weight[region : self.ends[region]] *= factor
         return list(_sums(weight[np.newaxis], self.ends, self.cuts)[0].tolist())
 
     def link_density(self, region: int) -> float:

@@ -106,10 +106,17 @@ def test_an_unclosed_button_does_not_take_the_page_with_it():
     assert "every two hours" in text_of(f"<div><button class=x>Menu<div><p>{SENTENCE * 8}</p></div></div>")
 
 
-def test_letters_in_a_hash_are_no_words():
-    assert "every two hours" in text_of(
-        f"<div id=part_5cd3ad805f><p>{SENTENCE * 4}</p></div><div><p>{SENTENCE * 4}</p></div>"
+@pytest.mark.parametrize("name", ["part_5cd3ad805f", "part-fa729dad"])
+def test_letters_in_a_hash_are_no_words(name):
+    assert text_of(f"<div><div id={name}><p>{SENTENCE}</p></div><p>{SENTENCE * 4}</p></div>").startswith(
+        SENTENCE.strip()
     )
+
+
+def test_a_short_article_with_the_title_wins_over_what_is_longer_below_it():
+    article = f"<div class=story><h1>Ferries</h1><p>{SENTENCE * 2}</p><p>{SENTENCE}</p></div>"
+    below = "".join(f"<div><b>Traffic news {n}</b><p>{SENTENCE}</p></div>" for n in range(2))
+    assert text_of(f"<div>{article}<div>{below}</div></div>").count(SENTENCE.strip()) == 3
 
 
 @pytest.mark.parametrize(

@@ -60,9 +60,9 @@ def test_text_behind_a_heading_that_is_a_link_weighs_less_up_to_the_next_heading
 
 
 @pytest.mark.parametrize(("factor", "expected"), [(1.0, False), (5.0, True)])
-def test_what_is_named_as_the_text_pulls_more(factor: float, expected: bool) -> None:
+def test_a_favoured_region_pulls_more(factor: float, expected: bool) -> None:
     regions = regions_of(f"<div class=entry-content><p>{SENTENCE}</p></div><div><p>{SENTENCE * 2}</p></div>")
-    pulls = regions.without({}).pulls(False, factor)
+    pulls = regions.without({}).pulls(False, {1: factor})
     assert (pulls[1] > pulls[3]) is expected
 
 
