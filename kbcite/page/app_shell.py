@@ -15,7 +15,7 @@ import re
 FULL_BYTES = 600
 """Bytes of running text, some hundred words, from which a page holds its own words whatever else it shows."""
 LITTLE_BYTES = 400
-"""The same where no empty element waits for a script. Of 1,174 static pages of 580 sites these numbers take 7 for shells, one of them rightly;
+"""The same where no empty element waits for a script. Of 1,174 static pages of 580 sites these numbers take 6 for shells, one of them rightly;
 `python -m tests.bench.app_shells FOLDER` counts again."""
 BARE_BYTES = 120
 """Bytes of text under which any script is enough to suspect that it writes the page."""

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from kbcite.clock import Clock, system_clock
 from kbcite.errors import UsageError
-from kbcite.page.app_shell import shell_sign, text_bytes
+from kbcite.page.app_shell import FULL_BYTES, shell_sign, text_bytes
 from kbcite.page.encoding import decode
 from kbcite.page.interstitial import recognise
 from kbcite.page.links import read_links
@@ -162,9 +162,9 @@ class RenderingFetch:
                 self.unavailable = result.detail
             return result
         html = result.html.encode("utf-8", "replace")
-        gain = _seen(html) - _seen(page.body)
-        if gain < GAIN_BYTES:
-            if result.left_for is not None:
+        said = _seen(html)
+        if said - _seen(page.body) < GAIN_BYTES:
+            if result.left_for is not None and said < FULL_BYTES:
                 return result.left_for
             need = Need.STATIC if shell_sign(page.body) is None else Need.BARREN
             self._verdicts.note(page.final_url, need, self._clock())

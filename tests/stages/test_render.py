@@ -137,6 +137,24 @@ def test_a_rendered_page_is_stored_as_what_the_browser_made_and_says_so(site: Si
     assert b"noscript" not in body
 
 
+@needs_browser
+@pytest.mark.browser
+@pytest.mark.slow
+def test_a_page_that_is_rendered_into_other_bytes_and_the_same_words_is_unchanged(site: Site, store: Store) -> None:
+    made = "<div id=app></div><script>app.innerHTML = `<i data-token=${Math.random()}></i>WORDS`</script>"
+    site.pages |= {"/": shell(made.replace("WORDS", html_of("one")))}
+    assert outcomes(store.crawl(site), site) == {"/": "new"}
+    first = store.stored(site, "/")
+    store.now = "2027-01-30T12:00:00Z"
+    assert outcomes(store.crawl(site), site) == {"/": "unchanged"}
+    assert store.stored(site, "/")[0] != first[0]
+    assert store.recheck(site) == {"/": "unchanged"}
+    site.pages |= {"/": shell(made.replace("WORDS", html_of("two")))}
+    store.now = "2027-03-30T12:00:00Z"
+    assert outcomes(store.crawl(site), site) == {"/": "changed"}
+    assert store.recheck(site) == {"/": "unchanged"}
+
+
 def test_a_static_site_starts_no_browser(site: Site, store: Store) -> None:
     site.pages |= {
         "/": shell(html_of("start") + "<script>1</script><a href=/a>a</a>"),
@@ -194,6 +212,17 @@ def test_a_script_that_leads_elsewhere_is_followed_like_a_redirect(site: Site, s
     assert outcomes(store.crawl(site), site) == {"/home": "new"}
     page = store.database.pages.get(site.url + "/", url_key(site.url + "/"))
     assert page is not None and page.url == f"{site.url}/home"
+
+
+@needs_browser
+@pytest.mark.browser
+def test_a_page_that_has_its_words_is_not_left_for_where_its_script_leads(site: Site, store: Store) -> None:
+    site.pages |= {
+        "/": shell(html_of("start") + "<script>location.href = '/elsewhere'</script>"),
+        "/elsewhere": HYDRATED,
+    }
+    assert outcomes(store.crawl(site, render=RenderMode.ALWAYS), site) == {"/": "new"}
+    assert "/elsewhere" not in site.paths()
 
 
 @needs_browser
