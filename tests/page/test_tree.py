@@ -2,7 +2,7 @@ import time
 
 import pytest
 
-from kbcite.page.tree import MAX_DEPTH, parse_html
+from kbcite.page.tree import MAX_DEPTH, parse_html, parse_with_notes
 
 BOMBS = {
     "300 nested": "<div>" * 300 + "words" + "</div>" * 300 + "after",
@@ -61,3 +61,20 @@ def test_next_to_nothing_gives_a_tree(html):
 def test_nothing_is_left_of_the_marker():
     root = parse_html("<p>text</p>")
     assert [element.tag for element in root.iter()] == ["html", "body", "p"]
+
+
+@pytest.mark.parametrize(
+    ("html", "note"),
+    [
+        ("<html><head><title>t</title></head></html><body><p>the text</p></body></html>", "behind the end of the page"),
+        ("<div>" * 300 + "deep" + "</div>" * 300, "nested too deep"),
+        (f'<p>before<img src="{"x" * 70_000}">after</p>', "attributes"),
+    ],
+)
+def test_what_was_mended_is_told(html, note):
+    (told,) = parse_with_notes(html)[1]
+    assert note in told
+
+
+def test_of_a_page_in_order_nothing_is_told():
+    assert parse_with_notes("<!doctype html><html><body><p>text</p></body></html>")[1] == ()
