@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from kbcite.clock import Clock, system_clock
 from kbcite.errors import UsageError
-from kbcite.page.app_shell import FULL_BYTES, shell_sign, text_bytes
+from kbcite.page.app_shell import shell_sign, text_bytes
 from kbcite.page.encoding import decode
 from kbcite.page.interstitial import recognise
 from kbcite.page.links import read_links
@@ -30,6 +30,8 @@ MAX_LEAPS = 3
 """Times that a script may take the reader to another address before it says anything."""
 GAIN_BYTES = 80
 """Text that rendering has to add to have been of use: more than a message that the page is not there."""
+SIGNPOST_BYTES = 160
+"""A page that says no more than this and leads elsewhere is only the way there."""
 NO_BROWSER = "needs_browser"
 _STALE_HEADERS = frozenset("content-type content-encoding content-length transfer-encoding etag last-modified".split())
 """Headers of the fetched bytes that do not hold for the rendered ones; without validators a rendered page is never `not modified`."""
@@ -164,7 +166,7 @@ class RenderingFetch:
         html = result.html.encode("utf-8", "replace")
         said = _seen(html)
         if said - _seen(page.body) < GAIN_BYTES:
-            if result.left_for is not None and said < FULL_BYTES:
+            if result.left_for is not None and said < SIGNPOST_BYTES:
                 return result.left_for
             need = Need.STATIC if shell_sign(page.body) is None else Need.BARREN
             self._verdicts.note(page.final_url, need, self._clock())
