@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote as percent_encode
 
@@ -193,14 +193,13 @@ class _Haystack:
     """A page folded as browsers compare: case, width and accents do not count."""
 
     def __init__(self, page: str) -> None:
-        self._map: list[int] = []
-        parts = []
-        for i, character in enumerate(page):
-            folded = _folded(character)
-            parts.append(folded)
-            self._map.extend([i] * len(folded))
+        known: dict[str, str] = {character: _folded(character) for character in set(page)}
+        parts = [known[character] for character in page]
         self._text = "".join(parts)
-        self._map.append(len(page))
+        self._map: Sequence[int] = range(len(page) + 1)
+        """For each character of the folded text its place in the page."""
+        if any(len(folded) != 1 for folded in known.values()):
+            self._map = [i for i, folded in enumerate(parts) for _ in folded] + [len(page)]
 
     def places(self, fragment: Fragment) -> list[tuple[int, int]]:
         """Everywhere the fragment could be found; words inside longer words count too, for what a word is differs between browsers."""

@@ -65,15 +65,11 @@ def _body(answer: Answer, words: dict[str, str]) -> str:
 
 
 def _source(source: Source, words: dict[str, str]) -> str:
-    date = (
-        f"{words['published']} {source.published_at[:10]}"
-        if source.published_at
-        else f"{words['fetched']} {source.fetched_at[:10]}"
-    )
+    published = f"{words['published']} {source.published_at[:10]} · " if source.published_at else ""
     chain = " › ".join(_escaped(" ".join(part.split())) for part in (source.title, *source.heading_chain) if part)
     quote = "\n".join(f"    > {_HTML.sub('&lt;', line)}" for line in source.quote.text.splitlines())
-    at = f"sha256 {source.snapshot.digest[:16]}, {words['fetched']} {source.fetched_at[:10]}"
-    return f"[{source.n}] {chain or source.url}\n    <{source.deep_link or source.url}>\n    {date} · {at}\n\n{quote}"
+    at = f"{published}{words['fetched']} {source.fetched_at[:10]} · sha256 {source.snapshot.digest[:16]}"
+    return f"[{source.n}] {chain or source.url}\n    <{source.deep_link or source.url}>\n    {at}\n\n{quote}"
 
 
 def _escaped(text: str) -> str:

@@ -1,15 +1,15 @@
 from __future__ import annotations
 
-import sys
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from kbcite.cli.context import Context, OpenStore, context_of
+from kbcite.cli.rows import Row, row, show_rows
 from kbcite.cli.saved_answers import find_answers
 from kbcite.errors import Finding, UsageError
-from kbcite.render import Piece, counted, one_line, printable, where
+from kbcite.render import counted, one_line, printable, where
 
 if TYPE_CHECKING:
     from kbcite.records import Answer
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 _STYLES = {"removed": "red strike", "added": "green"}
 _BRACKETS = {"same": ("", ""), "removed": ("[-", "-]"), "added": ("{+", "+}")}
+
+_NOTHING_NOW = {"gone": "the page is gone", "removed": "nothing like it is left on the page"}
 
 
 def register(app: typer.Typer) -> None:
@@ -56,8 +58,8 @@ def audit(
                     'run "kbcite build" first, so that asking again sees the change'
                 )
             asked = {answer.id: _ask_again(context, store, answer.question) for answer in stale}
-    pieces = [piece for answer in stale + moved for piece in _pieces(answer, asked.get(answer.id))]
-    _show(context, [*pieces, (_summary(audited), "")], _record(audited, asked))
+    rows = [line for answer in stale + moved for line in _rows(answer, asked.get(answer.id))]
+    show_rows(context, [*rows, row("", _summary(audited))], _record(audited, asked))
     if stale:
         raise Finding(
             f"{len(stale)} of {counted(len(audited), 'answer')} stale: {', '.join(answer.id for answer in stale[:5])}"
@@ -75,58 +77,44 @@ def _ask_again(context: Context, store: OpenStore, question: str) -> Answer:
     return answered.answer
 
 
-def _show(context: Context, pieces: list[Piece], record: Any) -> None:
-    if context.as_json or not sys.stdout.isatty():
-        context.show("".join(text for text, _ in pieces), record)
-        return
-    from rich.console import Console
-    from rich.text import Text
-
-    Console(highlight=False).print(Text.assemble(*pieces))
-
-
-def _pieces(answer: AuditedAnswer, anew: Answer | None) -> list[Piece]:
+def _rows(answer: AuditedAnswer, anew: Answer | None) -> list[Row]:
     mark = answer.status if answer.status != "current" else "moved"
-    pieces: list[Piece] = [
-        (f"{mark:<8}", "bold yellow" if mark != "moved" else "bold"),
-        (f"{answer.id}  {answer.created_at[:16].replace('T', ' ')}  {one_line(answer.question, 300)}\n", "bold"),
+    rows = [
+        row(f"{mark:<8}", f"{answer.id}  {answer.created_at[:16].replace('T', ' ')}", "bold", "bold yellow"),
+        row("    asked     ", " ".join(answer.question.split()), "bold"),
     ]
     for citation in answer.citations:
         if citation.outcome != "same":
-            pieces += _citation(citation)
+            rows += _citation(citation)
     if anew is not None:
-        pieces += [
-            ("  asked again\n", ""),
-            (f"    then      {_indented(answer.text)}\n    now       {_indented(anew.text)}\n", ""),
-            (f"              saved as {anew.id}\n", "dim"),
+        rows += [
+            row("  asked again  ", f"saved as {anew.id}", "dim"),
+            row("    then      ", answer.text),
+            row("    now       ", anew.text),
         ]
-    return [*pieces, ("\n", "")]
+    return [*rows, row("", "")]
 
 
-def _citation(citation: CitedNow) -> list[Piece]:
-    place = where(citation.title, citation.heading_chain, citation.url)
-    detail = f"  {one_line(citation.detail, 200)}" if citation.detail else ""
+def _citation(citation: CitedNow) -> list[Row]:
     seen = f"  last seen {citation.seen_at[:10]}" if citation.seen_at else ""
-    pieces: list[Piece] = [
-        (f"  {citation.outcome:<8}[{citation.n}] {place}\n", ""),
-        (f"          {printable(citation.url)}{seen}{detail}\n", "dim"),
+    detail = f"  {one_line(citation.detail, 200)}" if citation.detail else ""
+    rows = [
+        row(
+            f"  {citation.outcome:<9} ", f"[{citation.n}] {where(citation.title, citation.heading_chain, citation.url)}"
+        ),
+        row("            ", f"{citation.url}{seen}{detail}", "dim"),
     ]
     if citation.outcome == "moved":
-        return pieces
-    pieces.append((f"    quoted    {_indented(citation.quoted)}\n", ""))
+        return rows
     archived = "as quoted" if citation.archived == citation.quoted else citation.archived or "no longer stored"
-    pieces += [(f"    archived  {_indented(archived)}\n", ""), ("    now       ", "")]
+    rows += [row("    quoted    ", citation.quoted), row("    archived  ", archived)]
     if citation.difference:
+        pieces = []
         for change in citation.difference:
             opening, closing = _BRACKETS[change.kind]
-            pieces.append((f"{opening}{_indented(change.text)}{closing}", _STYLES.get(change.kind, "")))
-    else:
-        pieces.append(("the page is gone" if citation.outcome == "gone" else "nothing like it on the page", "yellow"))
-    return [*pieces, ("\n", "")]
-
-
-def _indented(text: str) -> str:
-    return printable(text).replace("\n", "\n              ")
+            pieces.append((f"{opening}{printable(change.text)}{closing}", _STYLES.get(change.kind, "")))
+        return [*rows, Row("    now       ", tuple(pieces))]
+    return [*rows, row("    now       ", _NOTHING_NOW[citation.outcome], "yellow")]
 
 
 def _summary(audited: list[AuditedAnswer]) -> str:

@@ -65,6 +65,6 @@ def _row(record: dict[str, Any]) -> dict[str, Any]:
 
 
 def _line(row: dict[str, Any]) -> str:
-    cited = len(row["citations"])
-    count = f"{cited:>2} cited" if cited else "       –"
-    return f"{row['id']}  {row['created_at'][:16].replace('T', ' ')}  {row['verdict']:<12} {count}  {one_line(row['question'], 500)}"
+    count = f"[{len(row['citations'])}]" if row["citations"] else ""
+    at = row["created_at"][:16].replace("T", " ")
+    return f"{row['id']}  {at}  {row['verdict']:<9} {count:<4}{one_line(row['question'], 500)}"

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kbcite.cli.context import Context, context_of
+from kbcite.cli.rows import Row, row, show_rows
 from kbcite.cli.saved_answers import find_answers
 from kbcite.errors import ExitCode, Finding, UsageError
-from kbcite.render import counted, one_line, printable, where
+from kbcite.render import counted, one_line, where
 
 if TYPE_CHECKING:
     from kbcite.stages.verify import CitationReport, Report, SentenceReport, Verifier
 
 _FILES = (".md", ".markdown", ".txt", ".json", ".jsonl")
-_MARKS = {True: "ok    ", False: "FAILED"}
 
 
 def register(app: typer.Typer) -> None:
@@ -110,38 +110,42 @@ def _records(name: str, text: str) -> list[dict[str, Any]]:
 
 def _show(context: Context, reports: list[Report], *, brief: bool) -> None:
     shown = [report for report in reports if not (brief and report.is_ok and not context.verbose)]
-    context.show(
-        "\n".join([*(line for report in shown for line in _lines(report)), _summary(reports)]),
-        {"ok": all(report.is_ok for report in reports), "reports": [_record(report) for report in reports]},
-    )
+    rows = [line for report in shown for line in _rows(report)]
+    record = {"ok": all(report.is_ok for report in reports), "reports": [_record(report) for report in reports]}
+    show_rows(context, [*rows, row("", _summary(reports))], record)
 
 
-def _lines(report: Report) -> list[str]:
-    title = f"{_MARKS[report.is_ok]}  {printable(report.name)}"
+def _rows(report: Report) -> list[Row]:
+    title = report.name
     if report.created_at:
-        title += f"  {report.created_at[:16].replace('T', ' ')}  {one_line(report.question, 200)}"
-    lines = [title, *(f"        {problem}" for problem in report.problems)]
+        title += f"  {report.created_at[:16].replace('T', ' ')}  {' '.join(report.question.split())}"
+    rows = [_marked("", report.is_ok, title, "bold"), *(row("        ", problem) for problem in report.problems)]
     for citation in report.citations:
-        lines += _citation_lines(citation)
+        rows += _citation_rows(citation)
     for sentence in report.sentences:
-        lines += _sentence_lines(sentence)
-    return lines
+        rows += _sentence_rows(sentence)
+    return rows
 
 
-def _citation_lines(citation: CitationReport) -> list[str]:
+def _marked(indent: str, is_ok: bool, text: str, style: str = "") -> Row:
+    return row(f"{indent}{'ok      ' if is_ok else 'FAILED  '}", text, style, "green" if is_ok else "bold red")
+
+
+def _citation_rows(citation: CitationReport) -> list[Row]:
     place = where(citation.title, citation.heading_chain, citation.url)
-    lines = [f"  {_MARKS[citation.is_ok]}  [{citation.n}] {place}"]
+    rows = [_marked("  ", citation.is_ok, f"[{citation.n}] {place}")]
     if citation.is_ok:
         span = citation.byte_span
         bytes_ = f"bytes {span[0]} to {span[1]}" if span else "the quote"
-        return [*lines, f"          {bytes_} of {citation.digest[:16]}, fetched {citation.fetched_at[:10]}"]
-    return [*lines, *(f"          {check.name}: {check.outcome}" for check in citation.checks if not check.is_ok)]
+        at = f"{bytes_} of {citation.digest[:16]}, fetched {citation.fetched_at[:10]}"
+        return [*rows, row("          ", at, "dim")]
+    return [*rows, *(row("          ", f"{c.name}: {c.outcome}") for c in citation.checks if not c.is_ok)]
 
 
-def _sentence_lines(sentence: SentenceReport) -> list[str]:
+def _sentence_rows(sentence: SentenceReport) -> list[Row]:
     marks = "".join(f"[{n}]" for n in sentence.numbers)
-    lines = [f"  {_MARKS[sentence.is_ok]}  {sentence.verdict}  {one_line(sentence.text, 160)} {marks}".rstrip()]
-    return [*lines, f"          {one_line(sentence.detail, 300)}"] if sentence.detail else lines
+    rows = [_marked("  ", sentence.is_ok, f"{sentence.verdict}  {one_line(sentence.text, 300)} {marks}".rstrip())]
+    return [*rows, row("          ", one_line(sentence.detail, 300), "dim")] if sentence.detail else rows
 
 
 def _summary(reports: list[Report]) -> str:

@@ -17,7 +17,7 @@ _TOKEN = re.compile(
     r"|(?P<raw><(?P<raw_name>script|style|textarea|title|noscript|xmp|iframe|noembed|noframes)\b[^<>]*>)(?P<content>.*?)(?:</(?P=raw_name)\s*>|\Z)"
     r"""|</?(?P<name>[a-zA-Z][^\s/<>]*)(?:[^<>"']|"[^"]*"|'[^']*')*>"""
     r"|(?P<entity>&(?:#[xX]?[0-9a-fA-F]+|[a-zA-Z][a-zA-Z0-9]*);?)"
-    r"|(?P<space>[ \t\r\n\f]+)",
+    r"|(?P<space>[ \t\r\n\f]{2,}|[\t\r\n\f])",
     re.IGNORECASE | re.DOTALL,
 )
 _BLOCKS = frozenset(
@@ -120,8 +120,10 @@ def shown_text(source: str) -> PageText:
 
 
 def _add_shown(out: _Writer, text: str, start: int, end: int) -> None:
-    if text in ("\u00a0", " ", "\n"):  # a no-break space as an entity is shown as a blank
-        text = " " if out.last not in " \n" else ""
+    if text == "\u00a0":
+        text = " "
+    if text.startswith(" ") and out.last in " \n":
+        text, start = text[1:], start + 1
     out.add(text, start, end)
 
 
