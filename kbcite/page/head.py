@@ -16,7 +16,8 @@ _TAGS = ("html", "title", "meta", "link", "script", "time", "abbr", "h1", "h2", 
 _NESTED = ("@graph", "mainEntity", "mainEntityOfPage")
 """Where JSON-LD keeps what the page is about. Comments, reviews and parts are dated, too, but are not the page."""
 _LONGEST_TITLE = 1000
-_JSON_NOISE = re.compile(r"^\s*(?:<!--|//\s*<!\[CDATA\[|<!\[CDATA\[)|(?:-->|//\s*\]\]>|\]\]>)?[\s;]*$")
+_COMMENT_START = re.compile(r"\s*(?:<!--|//\s*<!\[CDATA\[|<!\[CDATA\[)")
+_COMMENT_ENDS = ("-->", "]]>")
 _TRAILING_COMMA = re.compile(r",\s*(?=[}\]])")
 
 JsonObject = dict[str, Any]
@@ -93,13 +94,25 @@ def text_of(element: etree._Element) -> str:
 
 
 def _items(script: str) -> list[JsonObject]:
-    text = _JSON_NOISE.sub("", script)
-    for candidate in (text, _TRAILING_COMMA.sub("", text)):
+    text = _without_comment_marks(script)
+    try:
+        value = json.loads(text, strict=False)
+    except (json.JSONDecodeError, RecursionError):
         try:
-            return list(_flatten(json.loads(candidate, strict=False), depth=0))
+            value = json.loads(_TRAILING_COMMA.sub("", text), strict=False)
         except (json.JSONDecodeError, RecursionError):
-            continue
-    return []
+            return []
+    return list(_flatten(value, depth=0))
+
+
+def _without_comment_marks(script: str) -> str:
+    """The script without the marks that hide it from old browsers, and without what else may stand behind it."""
+    text = script.rstrip("; \t\r\n")
+    for end in _COMMENT_ENDS:
+        if text.endswith(end):
+            text = text.removesuffix(end).rstrip("/; \t\r\n")
+    start = _COMMENT_START.match(text)
+    return text[start.end() :] if start else text
 
 
 def _flatten(value: Any, depth: int) -> Iterator[JsonObject]:

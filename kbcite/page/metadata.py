@@ -39,7 +39,6 @@ _NOT_A_NAME = re.compile(
 _HOME = re.compile(r"(?:https?:)?//[^/]+/?|\.?/|(?:\.?/)?(?:index|default)\.\w{3,5}", re.IGNORECASE)
 _KANA = re.compile("[\u3041-\u30fa]")
 _HANGUL = re.compile("[\uac00-\ud7a3]")
-_LETTER = re.compile(r"[^\W\d_]")
 _IDEOGRAPHS = re.compile(f"[{CJK}]")
 _LANGUAGE_SAMPLE, _LONGEST_SAMPLE_PIECE, _MOST_SAMPLED = 1000, 200, 200
 _SCRIPT = "script of the text"
@@ -249,12 +248,13 @@ def _language(root: etree._Element, head: Head, title: str) -> Placed | None:
     sample = _sample(root, title)
     if not sample.strip():
         return by_declaration if declared else None
-    letters = len(_LETTER.findall(sample))
-    if len(_HANGUL.findall(sample)) > 0.2 * letters:
-        return "ko", _SCRIPT
-    ideographs = len(_IDEOGRAPHS.findall(sample))
-    if len(_KANA.findall(sample)) > 0.15 * ideographs and ideographs > 0.2 * letters:
-        return "ja", _SCRIPT
+    if not sample.isascii():
+        letters = sum(map(str.isalpha, sample))
+        if len(_HANGUL.findall(sample)) > 0.2 * letters:
+            return "ko", _SCRIPT
+        ideographs = len(_IDEOGRAPHS.findall(sample))
+        if len(_KANA.findall(sample)) > 0.15 * ideographs and ideographs > 0.2 * letters:
+            return "ja", _SCRIPT
     by_script = language_of(sample)
     if by_script == "zh" or not declared or declared in ("zh", "ja", "ko"):
         return by_script, _SCRIPT

@@ -22,11 +22,13 @@ from kbcite.page.tree import text_content
 
 _NOT_CODE = "[not(parent::script or parent::style or parent::code or parent::kbd or parent::samp or ancestor::pre)]"
 _DATED_TEXT = etree.XPath(f"/html/body/descendant::text()[contains(., '20')][string-length() < 300]{_NOT_CODE}")
+_OLDER_YEARS = ("199", "二〇", "二○", "二零")
 _OLDER_TEXT = etree.XPath(
-    "/html/body/descendant::text()[contains(., '199') or contains(., '二〇') or contains(., '二○') or contains(., '二零')]"
+    f"/html/body/descendant::text()[{' or '.join(f'contains(., {year!r})' for year in _OLDER_YEARS)}]"
     f"[string-length() < 300]{_NOT_CODE}"
 )
 """Years as they are written. A text node of more than 300 characters is running text, whose dates are of what it tells."""
+_DIGIT = re.compile(r"\d")
 _SHORT_LINE, _BARE_LINE = 90, 24
 _CLAUSE_END = re.compile("[，。；！？]")
 _MOST_LINES, _MOST_CANDIDATES = 500, 60
@@ -83,7 +85,7 @@ def visible_dates(
     month = re.search(r"((?:19|20)\d\d)[/_-]?(0[1-9]|1[0-2])(?!\d)", path)
     month_of_url = f"{month[1]}-{month[2]}" if month else "none"
     found: list[VisibleDate] = []
-    for text in (_DATED_TEXT(root) or _OLDER_TEXT(root))[:_MOST_LINES]:
+    for text in _dated_texts(root)[:_MOST_LINES]:
         element = text.getparent()
         if text.is_tail:
             element = element.getparent()
@@ -104,6 +106,15 @@ def visible_dates(
     return found
 
 
+def _dated_texts(root: etree._Element) -> list[etree._ElementUnicodeResult]:
+    """The text nodes with a year: one of this century, where there are any."""
+    if texts := _DATED_TEXT(root):
+        return list(texts)
+    # Looking for four years takes as long as parsing the page; most pages have none of them in any of their texts.
+    whole = text_content(root)
+    return list(_OLDER_TEXT(root)) if any(year in whole for year in _OLDER_YEARS) else []
+
+
 def _score_of_line(line: str, said: str | None) -> float:
     length = len(line.strip())
     score = 1.0 if length < _SHORT_LINE and not _CLAUSE_END.search(line) else -2.5
@@ -112,7 +123,7 @@ def _score_of_line(line: str, said: str | None) -> float:
 
 def _said_before(text: str) -> str | None:
     """`published`, `modified` or `other`, by the last word before a date with no other number between."""
-    words = re.split(r"\d", text[-40:])[-1]
+    words = _DIGIT.split(text[-40:])[-1]
     said = None
     for match in _WORDS_BEFORE.finditer(words):
         said = match.lastgroup
@@ -148,28 +159,34 @@ class _Surroundings:
         self._path = [heading, *heading.iterancestors()] if heading is not None else []
         self._steps_up = {ancestor: steps for steps, ancestor in enumerate(self._path)}
         self._inherited: dict[etree._Element, float] = {}
-        self._hinted: dict[etree._Element, bool] = {}
+        self._hinted: dict[str, bool] = {}
+        self._penalties: dict[str, float] = {}
+        """By class and id, which the entries of a list have in common."""
 
     def score(self, element: etree._Element) -> float:
-        hinted = any(self._is_hinted(close) for close in (element, *islice(element.iterancestors(), 2)))
+        hinted = any(self._is_hinted(_names(close)) for close in (element, *islice(element.iterancestors(), 2)))
         return 1.5 * hinted + self._standing(element) + self._nearness(element)
 
-    def _is_hinted(self, element: etree._Element) -> bool:
-        if element not in self._hinted:
-            self._hinted[element] = bool(_DATE_HINT.search(_names(element)))
-        return self._hinted[element]
+    def _is_hinted(self, names: str) -> bool:
+        if names not in self._hinted:
+            self._hinted[names] = bool(_DATE_HINT.search(names))
+        return self._hinted[names]
+
+    def _penalty(self, names: str) -> float:
+        """What the names of an element say against its dates."""
+        if names not in self._penalties:
+            self._penalties[names] = 5.0 if _COMMENT_HINT.search(names) else 3.0 * bool(_OTHER_HINT.search(names))
+        return self._penalties[names]
 
     def _standing(self, element: etree._Element | None) -> float:
         """What an element and those around it say, up to the first that is not the main text or also holds the heading."""
         if element is None or element in self._steps_up or element.tag == "body":
             return 0.0
         if element not in self._inherited:
-            tag, names = element.tag, _names(element)
+            tag = element.tag
             score = 3.0 * ("datePublished" in (element.get("itemprop") or ""))
-            if tag in _NOT_THE_PAGE or _COMMENT_HINT.search(names):
-                score -= 5.0
-            elif _OTHER_HINT.search(names):
-                score -= 3.0
+            if penalty := 5.0 if tag in _NOT_THE_PAGE else self._penalty(_names(element)):
+                score -= penalty
             else:
                 score += {"a": -1.5, "li": -1.0}.get(tag, 0.0)
                 score -= 2.0 * (tag == "td" and element.getparent().find("th") is not None)
