@@ -37,21 +37,22 @@ def text_content(element: etree._Element) -> str:
     return str(etree.tostring(element, encoding="unicode", method="text", with_tail=False))
 
 
-def parse_html(text: str) -> etree._Element:
+def parse_html(text: str, utf8: bytes | None = None) -> etree._Element:
     """The page's `html` element, its body holding all text that a browser would show.
 
-    Always returns a tree, empty for an empty page; at most `MAX_DEPTH` levels deep.
+    Always returns a tree, empty for an empty page; at most `MAX_DEPTH` levels deep. utf8: the text in UTF-8, where it is at
+    hand.
     """
-    return parse_with_notes(text)[0]
+    return parse_with_notes(text, utf8)[0]
 
 
-def parse_with_notes(text: str) -> tuple[etree._Element, tuple[str, ...]]:
+def parse_with_notes(text: str, utf8: bytes | None = None) -> tuple[etree._Element, tuple[str, ...]]:
     """`parse_html`, and what had to be done that no text was lost: a sentence each, none for most pages."""
     notes = []
     source = _without_giant_tags(text)
     if source is not text and source != text:
         notes.append("a tag too long to be one lost its attributes")
-    root = _parse(source)
+    root = _parse_bytes(utf8) if utf8 is not None and source is text else _parse(source)
     if root is None:
         return _empty(), ("nothing in it could be parsed",)
     if any(isinstance(extra.tag, str) and text_content(extra).strip() for extra in root.itersiblings()):
