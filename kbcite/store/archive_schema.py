@@ -41,4 +41,40 @@ ARCHIVE_MIGRATIONS: tuple[tuple[int, str], ...] = (
         CREATE INDEX responses_digest ON responses(digest);
         """,
     ),
+    (
+        3,
+        """
+        -- Tables with row numbers hold a body of up to 4 KB in line; without them each took a page of its own.
+        CREATE TABLE bodies(
+            digest TEXT PRIMARY KEY,
+            host TEXT NOT NULL,
+            size INTEGER NOT NULL,
+            dictionary TEXT REFERENCES bodies(digest),  -- NULL: compressed by itself
+            data BLOB NOT NULL
+        );
+        INSERT INTO bodies SELECT * FROM blobs;
+        CREATE TABLE fetches(
+            id INTEGER PRIMARY KEY,
+            url TEXT NOT NULL,        -- as requested
+            final_url TEXT NOT NULL,  -- after redirects
+            fetched_at TEXT NOT NULL,
+            status INTEGER NOT NULL,
+            digest TEXT NOT NULL REFERENCES bodies(digest),
+            headers TEXT NOT NULL,
+            request_headers TEXT NOT NULL,
+            redirects TEXT NOT NULL,
+            encoded_length INTEGER NOT NULL
+        );
+        INSERT INTO fetches SELECT * FROM responses;
+        DROP TABLE responses;
+        DROP TABLE blobs;
+        ALTER TABLE bodies RENAME TO blobs;
+        ALTER TABLE fetches RENAME TO responses;
+        CREATE INDEX blobs_host ON blobs(host) WHERE dictionary IS NULL;
+        CREATE INDEX blobs_dictionary ON blobs(dictionary) WHERE dictionary IS NOT NULL;
+        CREATE INDEX responses_url ON responses(url, id);
+        CREATE INDEX responses_final_url ON responses(final_url);
+        CREATE INDEX responses_digest ON responses(digest);
+        """,
+    ),
 )

@@ -15,7 +15,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.bench import recheck, schedule
+from tests.bench import archive, recheck, schedule
 from tests.bench.crawl_manners import crawl_manners
 from tests.bench.crawl_speed import crawl_speed
 from tests.golden_site import serve_golden_pages
@@ -100,11 +100,12 @@ def score(data: Path) -> None:
 def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         fast = start_up(os.environ.get("KBCITE_BENCH_STORE") or build_golden_store(Path(folder)))
+    kept = archive.report()
     upkept = [recheck.report(), schedule.report()]
     crawled = [crawl_speed(), crawl_manners()]
     if len(sys.argv) > 1:
         score(Path(sys.argv[1]))
-    return 0 if fast and all(upkept) and all(crawled) else 1
+    return 0 if fast and kept and all(upkept) and all(crawled) else 1
 
 
 if __name__ == "__main__":
