@@ -114,7 +114,7 @@ def run_crawl(
             if isinstance(event, LeftOut):
                 counts["skipped"] += event.count if event.reason == "max_pages" else 0
                 if event.is_cut_off or context.verbose:
-                    text = f"{printable(event.where)}: {event.count} {one_line(event.detail, 160)} ({event.reason})"
+                    text = f"left out {event.count} of {printable(event.where)}: {event.reason}, {one_line(event.detail, 160)}"
                     context.say(text, url=event.where, reason=event.reason, count=event.count, detail=event.detail)
                 continue
             if isinstance(event, FetchFailure | Skipped):

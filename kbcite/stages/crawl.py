@@ -120,7 +120,9 @@ class _Run:
                     self._database.frontier.save_robots(copy)
             yield from over
             if (why := limits.why_spent(self._spent)) and (waiting := self.queue.count_waiting()):
-                yield LeftOut("this run", RUN_BUDGET, waiting, f"wait for the next run: its {why} are spent")
+                yield LeftOut(
+                    "this run", RUN_BUDGET, waiting, f"its limit of {why} is reached; they wait for the next run"
+                )
         finally:
             self._pool.close()
 
@@ -128,7 +130,7 @@ class _Run:
         """Leave the hosts alone that have used up what one host may take of a run."""
         for host in {one.job.payload.host for one in done}:
             if why := self._host_budget.why_spent(self._of_host[host]):
-                reason = f"its {why} of this run are spent"
+                reason = f"its limit of {why} a run is reached"
                 self._visitor.pace_of(f"{host}/").close(reason)
                 self.queue.note_spent(host, reason)
 

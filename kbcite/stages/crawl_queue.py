@@ -136,9 +136,9 @@ class CrawlQueue:
                 self._frontier.end_pass(source, now)
         for host, reason in self._spent_hosts.items():
             if host not in self._closed_hosts and (waiting := self._count_waiting_on(host)):
-                over.append(LeftOut(host, HOST_CLOSED, waiting, f"wait for the next run: {reason}"))
+                over.append(LeftOut(host, HOST_CLOSED, waiting, f"{reason}; they wait for the next run"))
         for (source, reason), count in sorted(self._left_out.items()):
-            over.append(LeftOut(source, reason, count, "links of this source"))
+            over.append(LeftOut(source, reason, count, "by the settings or a guard against traps"))
         return over
 
     def count_waiting(self) -> int:
@@ -196,7 +196,10 @@ class CrawlQueue:
         for source in self._active:
             self._hosts[source].discard(closed.host)
         return LeftOut(
-            closed.host, HOST_CLOSED, self._count_waiting_on(closed.host), f"wait for the next run: {closed.reason}"
+            closed.host,
+            HOST_CLOSED,
+            self._count_waiting_on(closed.host),
+            f"{closed.reason}; they wait for the next run",
         )
 
     def note_spent(self, host: str, reason: str) -> None:
