@@ -44,7 +44,7 @@ MAC_PROGRAMS = (
 START_S = 30.0
 CLOSE_S = 5.0
 WATCH_S = 0.2
-MEMORY_BLAME_S = 2.0
+MEMORY_BLAME_S = 5.0
 """A page that crashes so soon after a process was killed for its memory is the one."""
 VIEWPORT: ViewportSize = {"width": 1280, "height": 4000}
 """Tall, so that lists that load more when their end comes into view do so a few times, and not without end."""

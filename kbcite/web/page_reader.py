@@ -6,6 +6,7 @@ import asyncio
 import json
 import re
 import time
+from collections.abc import Coroutine
 from concurrent.futures import Executor
 from contextlib import suppress
 from dataclasses import dataclass
@@ -19,7 +20,7 @@ from kbcite.web.browser_scripts import MEASURE, SERIALISE
 from kbcite.web.page_requests import PageRequest, PageRequests
 
 if TYPE_CHECKING:
-    from playwright.async_api import BrowserContext, CDPSession, Page, Route
+    from playwright.async_api import BrowserContext, CDPSession, Dialog, Page, Route
 
 POLL_S = 0.1
 SETTLED_S = 0.5
@@ -29,8 +30,8 @@ PATIENCE_S = 3.0
 RESTLESS_S = 15.0
 """A page whose text never stands still is read as it is then."""
 FULL_CHARS = 200
-NAVIGATION_COST = 20
-"""Requests that an attempt to leave the page counts as: an endless loop of them is to end soon."""
+LEAVING_COST = 20
+"""Requests that an attempt to leave the page, or a dialog, counts as: an endless loop of them is to end soon."""
 _HOP_HEADERS = frozenset(
     "content-encoding content-length transfer-encoding connection keep-alive link refresh alt-svc nel report-to reporting-endpoints"
     " strict-transport-security clear-site-data content-disposition".split()
@@ -107,6 +108,7 @@ class PageReader:
         await context.route("**/*", self._on_request)
         self._page = page = await context.new_page()
         page.on("crash", lambda _: self.end("render_crashed", "the page's process crashed"))
+        page.on("dialog", self._refuse_dialog)
         context.on("page", self._refuse_popup)
         await page.goto(self._url, wait_until="commit", timeout=self._limits.page_s * 1000)
         world = await _World.open(context, page)
@@ -143,14 +145,21 @@ class PageReader:
             raise Ended("render_selector", f"nothing matches wait_selector {wait_selector!r} after {RESTLESS_S:g} s")
 
     def _refuse_popup(self, other: Page) -> None:
-        async def close() -> None:
-            with suppress(Error):  # it is gone already
-                await other.close()
-
         if other is not self._page:
-            task = asyncio.ensure_future(close())
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
+            self._go(other.close())
+
+    def _refuse_dialog(self, dialog: Dialog) -> None:
+        self._count(LEAVING_COST, "it opens dialogs without end")
+        self._go(dialog.dismiss())
+
+    def _go(self, work: Coroutine[Any, Any, None]) -> None:
+        async def run() -> None:
+            with suppress(Error):  # what it is about is gone already
+                await work
+
+        task = asyncio.ensure_future(run())
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
     # ------------------------------------------------------------ what the page asks for
 
@@ -171,7 +180,7 @@ class PageReader:
             target = resolve(self._url, route.request.url)
             if target is not None and route.request.method == "GET" and url_key(target) != url_key(self._url):
                 self._left_for = self._left_for or target
-            self._count(NAVIGATION_COST, "it reloads itself, or leaves for other addresses, without end")
+            self._count(LEAVING_COST, "it reloads itself, or leaves for other addresses, without end")
         await route.abort("aborted")
 
     async def _on_fetch(self, route: Route) -> None:

@@ -26,6 +26,7 @@ def no_browser(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @needs_browser
 @pytest.mark.browser
+@pytest.mark.slow
 def test_what_was_rendered_is_counted_and_its_words_are_found(site: Site, shell: Shell) -> None:
     shell("source", "add", f"{site.url}/", "--allow-private")
     built = shell("build")

@@ -175,6 +175,7 @@ def test_a_source_may_say_that_nothing_is_rendered(site: Site, store: Store) -> 
 
 @needs_browser
 @pytest.mark.browser
+@pytest.mark.slow
 def test_a_source_may_say_that_everything_is_rendered(site: Site, store: Store) -> None:
     site.pages |= {"/": shell(html_of("start"))}
     store.crawl(site, render=RenderMode.ALWAYS)
@@ -184,6 +185,7 @@ def test_a_source_may_say_that_everything_is_rendered(site: Site, store: Store) 
 
 @needs_browser
 @pytest.mark.browser
+@pytest.mark.slow
 def test_a_page_that_rendering_adds_nothing_to_is_kept_as_it_was_fetched(site: Site, store: Store) -> None:
     bare = shell("<p>Closed.</p><script>var a = 1</script>")
     site.pages |= {"/": bare}
@@ -194,6 +196,7 @@ def test_a_page_that_rendering_adds_nothing_to_is_kept_as_it_was_fetched(site: S
 
 @needs_browser
 @pytest.mark.browser
+@pytest.mark.slow
 def test_where_rendering_brought_nothing_three_times_it_is_left_for_a_week(site: Site, store: Store) -> None:
     links = "".join(f'<a href="/bare/{n}">{n}</a>' for n in range(6))
     site.pages |= {"/": shell(html_of("start") + links)}
@@ -207,6 +210,7 @@ def test_where_rendering_brought_nothing_three_times_it_is_left_for_a_week(site:
 
 @needs_browser
 @pytest.mark.browser
+@pytest.mark.slow
 def test_a_script_that_leads_elsewhere_is_followed_like_a_redirect(site: Site, store: Store) -> None:
     site.pages |= {"/": shell("<div id=app></div><script>location.replace('/home')</script>"), "/home": HYDRATED}
     assert outcomes(store.crawl(site), site) == {"/home": "new"}
@@ -216,6 +220,7 @@ def test_a_script_that_leads_elsewhere_is_followed_like_a_redirect(site: Site, s
 
 @needs_browser
 @pytest.mark.browser
+@pytest.mark.slow
 def test_a_page_that_has_its_words_is_not_left_for_where_its_script_leads(site: Site, store: Store) -> None:
     site.pages |= {
         "/": shell(html_of("start") + "<script>location.href = '/elsewhere'</script>"),
@@ -227,6 +232,7 @@ def test_a_page_that_has_its_words_is_not_left_for_where_its_script_leads(site: 
 
 @needs_browser
 @pytest.mark.browser
+@pytest.mark.slow
 def test_a_bot_wall_that_the_browser_meets_is_not_stored(site: Site, store: Store) -> None:
     wall = "<h1>Just a moment</h1><p>Checking your browser before you can see the page. This may take a few seconds, please stand by.</p>"
     site.pages |= {"/": shell(f"<div id=app></div><script>app.innerHTML = `{wall}`</script>")}
@@ -238,6 +244,7 @@ def test_a_bot_wall_that_the_browser_meets_is_not_stored(site: Site, store: Stor
 
 @needs_browser
 @pytest.mark.browser
+@pytest.mark.slow
 def test_a_bot_wall_is_not_given_to_the_browser(site: Site, store: Store) -> None:
     site.pages |= {"/": shell("<div id=app></div><p>Checking your browser</p><script>window._cf_chl_opt = {}</script>")}
     (event,) = store.crawl(site)
@@ -263,6 +270,7 @@ def test_a_source_that_wants_everything_rendered_needs_a_browser(site: Site, sto
 
 @needs_browser
 @pytest.mark.browser
+@pytest.mark.slow
 def test_a_rendered_page_is_not_replaced_by_its_shell_where_the_browser_is_gone(site: Site, store: Store) -> None:
     site.pages |= {"/": MOUNTED}
     store.crawl(site, depth=0)

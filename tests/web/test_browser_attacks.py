@@ -214,8 +214,8 @@ def test_a_redirect_to_the_metadata_service_is_refused(attacked: Attacked) -> No
     [
         ("/loop", {"render_timeout"}),
         ("/memory", {"render_memory", "render_crashed", "render_timeout"}),
-        ("/leave", {"render_requests"}),
-        ("/alert", {"render_timeout"}),
+        ("/leave", {"render_requests", "render_timeout"}),
+        ("/alert", {"render_requests", "render_timeout"}),
         ("/huge", {"render_too_large", "render_memory", "render_timeout"}),
         ("/long", {"render_too_large"}),
         ("/flood", {"render_requests"}),
@@ -225,7 +225,7 @@ def test_a_redirect_to_the_metadata_service_is_refused(attacked: Attacked) -> No
 def test_a_page_without_end_is_given_up(attacked: Attacked, path: str, reasons: set[str]) -> None:
     page = attacked.pages[path]
     assert page["reason"] in reasons, page
-    assert page["took"] < 60
+    assert page["took"] < 120, "in its limit of 20 s, behind others and with a restart"
 
 
 def test_reloading_for_ever_ends(attacked: Attacked) -> None:
