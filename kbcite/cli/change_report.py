@@ -10,11 +10,14 @@ from kbcite.records import PageState, Skipped
 from kbcite.render import one_line, printable
 
 if TYPE_CHECKING:
+    from kbcite.page.text_difference import Difference, DifferingLine
     from kbcite.stages.recheck_verdict import Rechecked
 
 MAX_LINES = 12
 """Differing lines shown of a page."""
 MAX_LINE_CHARS = 300
+MOSTLY = 0.6
+"""A line of which more than this share differs is shown as it is."""
 _ORDER = ("changed", "unchanged", "moved", "dead", "unreachable")
 
 
@@ -37,26 +40,42 @@ def _paragraph(record: Rechecked) -> list[str]:
     title = f"  {one_line(record.title, 100)}" if record.title else ""
     lines = [f"{word:<12} {printable(record.url)}{title}", f"  {one_line(record.detail, 300)}"]
     if record.evidence.failures > 1:
-        lines[-1] += f"; {record.evidence.failures} visits in a row without an answer"
+        lines[-1] += f"; {record.evidence.failures} visits in a row brought no page"
     if record.was is not PageState.ALIVE and record.was != record.outcome:
         lines[-1] += f"; was {record.was}"
     lines[-1] += f"; next visit {record.due_at[:10]} {record.due_at[11:16]} UTC"
     if record.difference is not None:
-        lines += _differing(record)
+        lines += _differing(record.difference)
     return lines
 
 
-def _differing(record: Rechecked) -> list[str]:
-    assert record.difference is not None
-    shown = []
-    for hunk in record.difference.hunks:
-        is_edit = {"-", "+"} <= {line.side for line in hunk}
+def _differing(difference: Difference) -> list[str]:
+    """The lines that differ, at most some of each run; where a run is long, what is gone and what is new have equal room."""
+    shown: list[str] = []
+    left_out = 0
+    for hunk in difference.hunks:
+        gone, new = ([line for line in hunk if line.side == side] for side in "-+")
+        room = max(0, MAX_LINES - len(shown))
+        if room < 2:
+            left_out += len(gone) + len(new)
+            continue
         # A line beside it says where something was put in or taken out; an edit shows that by itself.
-        shown += [line for line in hunk if line.side != " " or (not is_edit and line is hunk[0])]
-    lines = [f"    {line.side} {one_line(marked(line), MAX_LINE_CHARS)}" for line in shown[:MAX_LINES]]
-    if len(shown) > MAX_LINES:
-        lines.append(f"    … {len(shown) - MAX_LINES} more lines; --json lists all of them")
-    return lines
+        beside = [] if gone and new else [line for line in hunk[:1] if line.side == " "]
+        each = room if not gone or not new else max(room // 2, room - min(len(gone), len(new)))
+        shown += map(_line, [*beside, *gone[:each], *new[:each]])
+        left_out += len(gone[each:]) + len(new[each:])
+    return shown if not left_out else [*shown, f"    … {_count(left_out, 'more line')}; --json lists all of them"]
+
+
+def _line(line: DifferingLine) -> str:
+    """One line, what differs in it marked where that is a part of it."""
+    differing = sum(len(part.text) for part in line.parts if part.changed)
+    text = line.text if differing > MOSTLY * len(line.text) else marked(line)
+    return f"    {line.side} {one_line(text, MAX_LINE_CHARS)}"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def report_record(records: Sequence[Rechecked], skipped: Sequence[Skipped]) -> dict[str, Any]:

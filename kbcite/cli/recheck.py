@@ -57,9 +57,9 @@ def recheck(
     news = sum(map(is_news, records))
     _show(context, records, skipped)
     if exit_code and news:
-        raise Finding(f'{news} pages are not as they were; "kbcite build" takes up the changes', ExitCode.CHANGES)
+        raise Finding(f'{_pages(news)} not as before; "kbcite build" takes up the changes', ExitCode.CHANGES)
     if unreachable := sum(record.outcome == "unreachable" for record in records):
-        raise Finding(f"{unreachable} pages could not be read; they are visited again when they are due")
+        raise Finding(f"{_pages(unreachable)} could not be read; visited again when due")
 
 
 def _mark(context: Context, urls: list[str], wait_s: float) -> None:
@@ -69,7 +69,8 @@ def _mark(context: Context, urls: list[str], wait_s: float) -> None:
             for page in pages:
                 store.database.pages.mark(page.id, context.clock())
     context.show(
-        f'{len(pages)} pages are visited first by the next "kbcite recheck"', {"marked": [page.url for page in pages]}
+        f'{_pages(len(pages))} marked: the next "kbcite recheck" visits what is marked first',
+        {"marked": [page.url for page in pages]},
     )
 
 
@@ -130,3 +131,7 @@ def _show(context: Context, records: list[Rechecked], skipped: list[Skipped]) ->
     if context.as_json or report or not context.quiet:
         text = f"{report}\n\n{summary(counts)}" if report else summary(counts)
         context.show(text, {**counts, **report_record(records, skipped)})
+
+
+def _pages(number: int) -> str:
+    return f"{number} page{'' if number == 1 else 's'}"

@@ -14,13 +14,15 @@ from kbcite.cli.answer_output import AnswerFormat, write_answer
 from kbcite.cli.context import Context, OpenStore, context_of, find_page
 from kbcite.cli.saved_answers import find_answer, sources_of
 from kbcite.errors import NotFound, UsageError
-from kbcite.records import Block, Occurrence, Place
+from kbcite.records import Block, Occurrence, PageState, Place
 from kbcite.render import one_line, printable, where
 from kbcite.store.pages import PageRow
 
 _ANSWER = re.compile(r"a[0-9a-f]*")
 """An answer's ID or the start of one; a block's begins with `b1`."""
 _NUMBER = re.compile(r"(?:(?P<answer>[0-9a-z-]+):)?(?P<n>\d{1,3})")
+
+SHOWN_VISITS = 5
 
 
 def register(app: typer.Typer) -> None:
@@ -148,20 +150,40 @@ def _show_page(context: Context, store: OpenStore, url: str, *, quiet: bool) -> 
 
 
 def _page_text(page: PageRow, record: dict[str, Any], blocks: list[tuple[Block, Occurrence]]) -> str:
+    visits = record["visits"]
     lines = [
         printable(page.url),
-        f"{page.state}, fetched {page.fetched_at}, changed {page.changed_at}, next visit {page.due_at}",
+        _state(page, visits[-1]["detail"] if visits else ""),
+        f"fetched {page.fetched_at}, changed {page.changed_at}, next visit {page.due_at}",
     ]
     if record["metadata"]:
         lines += [f"{key:<14} {one_line(str(value), 160)}" for key, value in record["metadata"].items() if value]
     else:
-        lines.append('no main text; "kbcite clean --skipped" says why')
+        lines.append(
+            'no main text yet, or none at all; "kbcite build" reads it, "kbcite clean --skipped" says why there is none'
+        )
     lines += [f"snapshot       {row['digest'][:16]}  {row['fetched_at']}" for row in record["snapshots"]]
+    lines += [
+        f"visit          {row['at']}  {row['status'] or '---'}  {row['outcome']}  {one_line(row['detail'], 100)}".rstrip()
+        for row in visits[-SHOWN_VISITS:]
+    ]
     lines += [
         f"{block.id}  {block.words:4} words  {one_line(' › '.join(at.heading_chain) or block.text, 90)}"
         for block, at in blocks
     ]
     return "\n".join([*lines, "", printable(record["text"] or "")]).rstrip()
+
+
+def _state(page: PageRow, last_detail: str) -> str:
+    """A page's state in words, with what it means for its text."""
+    detail = f": {one_line(last_detail, 160)}" if last_detail else ""
+    return {
+        PageState.ALIVE: "alive",
+        PageState.CHANGED: 'changed: the text below is the former one until "kbcite build" takes up the new one',
+        PageState.MOVED: f"moved to {printable(page.moved_to or '')}; searched there, no longer here",
+        PageState.UNREACHABLE: f"unreachable{detail}; its last text is still searched",
+        PageState.DEAD: f"dead{detail}; no longer searched, what cites it can still be opened",
+    }[page.state]
 
 
 def _show_block(context: Context, store: OpenStore, prefix: str, *, quiet: bool) -> str:

@@ -36,6 +36,7 @@ def status(
             "answers": database.answers.count(),
             "archive": {"bodies": blobs, "bytes": fetched, "bytes_kept": kept},
             "due": len(database.pages.due(context.clock())),
+            "next_due_at": database.pages.next_due_at(),
         }
         if pages:
             record["page_list"] = [
@@ -53,7 +54,7 @@ def _text(record: dict[str, Any]) -> str:
     states = ", ".join(f"{count} {state}" for state, count in sorted(record["states"].items())) or "none"
     archive = record["archive"]
     lines += [
-        f"pages      {record['pages']} ({states}), {record['due']} due for a recheck",
+        f"pages      {record['pages']} ({states}), {_due(record)}",
         f"documents  {record['documents']}, {record['skipped']} pages skipped",
         f"blocks     {record['blocks']}",
         *(f"vectors    {row['vectors']} by {row['fingerprint']}" for row in record["encoders"]),
@@ -62,3 +63,10 @@ def _text(record: dict[str, Any]) -> str:
     ]
     lines += [f"{row['state']:<12} {row['fetched_at']}  {printable(row['url'])}" for row in record.get("page_list", [])]
     return "\n".join(lines)
+
+
+def _due(record: dict[str, Any]) -> str:
+    """How many pages are due, or when the next one is."""
+    if record["due"] or not record["next_due_at"]:
+        return f"{record['due']} due for a recheck"
+    return f"none due for a recheck before {record['next_due_at']}"

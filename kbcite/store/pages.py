@@ -101,6 +101,11 @@ class Pages:
         )
         return [_page(row) for row in rows]
 
+    def next_due_at(self) -> str | None:
+        """When the first of all pages is due; None where there are none."""
+        at: str | None = self._sql.execute("SELECT min(due_at) FROM pages").fetchone()[0]
+        return at
+
     def count(self) -> int:
         return int(self._sql.execute("SELECT count(*) FROM pages").fetchone()[0])
 

@@ -98,3 +98,34 @@ def test_a_long_change_is_cut_in_text_and_whole_in_json(town: Shell, town_site: 
     town_site.pages["/imprint.html"] = TOWN["/imprint.html"]
     (row,) = json.loads(town(*LATER, "--json", "recheck", "--all").out)["pages"]
     assert len(row["difference"]["lines"]) > 30
+
+
+def test_a_text_that_is_another_altogether_shows_both_without_marks(town: Shell, town_site: Site) -> None:
+    town_site.pages["/pool.html"] = TOWN["/library.html"]
+    _, out = recheck(town)
+    shown = [line for line in out.splitlines() if line.startswith("    ")]
+    assert {line.strip()[0] for line in shown} >= {"-", "+"}
+    assert not any("[-" in line or "{+" in line for line in shown)
+
+
+@pytest.mark.parametrize(
+    ("answer", "state"),
+    [
+        (pool_page("7.20"), 'changed: the text below is the former one until "kbcite build" takes up the new one'),
+        (Reply(b"busy", 503), "unreachable: status 503; its last text is still searched"),
+    ],
+)
+def test_show_says_what_the_state_of_a_page_means(
+    town: Shell, town_site: Site, answer: str | Reply, state: str
+) -> None:
+    town_site.pages["/pool.html"] = answer
+    recheck(town)
+    shown = town("show", f"{town_site.url}/pool.html").out.splitlines()
+    assert shown[1] == state
+    assert any(line.startswith("visit          2035-01-01T08:00:00Z") for line in shown)
+
+
+def test_status_says_when_the_next_page_is_due(town: Shell) -> None:
+    recheck(town)
+    status = town(*LATER, "status")
+    assert "none due for a recheck before 2035-01-" in status.out
