@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from lxml import etree
 
@@ -22,7 +22,7 @@ _edit_links = etree.XPath("descendant::span[contains(@class,'editsection')]")
 _NAV_LINKS = 0.4
 """Share of its text in links from which a `<nav>` is navigation."""
 # Asking for attributes and going back to their elements takes an eighth of the time of asking all elements for them.
-_styles = etree.XPath("descendant::*/@style")
+_styles = etree.XPath("descendant::*/@style[contains(., 'one') or contains(., 'ONE') or contains(., 'idden')]")
 _marked_hidden = etree.XPath("descendant::*/@hidden/parent::* | descendant::*/@aria-hidden[.='true']/parent::*")
 _HIDING_STYLE = re.compile(r"(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.IGNORECASE)
 _REVEALED = re.compile(
@@ -40,59 +40,70 @@ _MOUNT_POINTS = frozenset("root app main react-root __next __nuxt __layout app-r
 def strip_unseen(root: etree._Element, body: etree._Element, source: str) -> None:
     """Takes out of the tree what no reader sees or reads."""
     etree.strip_elements(root, *_UNSEEN, with_tail=False)
-    _settle_noscript(body)
-    for element in list(body.iter(*CONTROLS)):
-        text = text_content(element) if len(element) else element.text or ""
-        if len(text) > _CONTROL_CHARS and _holds_text(element):
+    found = list(body.iter("noscript", *CONTROLS))
+    _settle_noscript(body, [element for element in found if element.tag == "noscript"])
+    for element in found:
+        if element.tag in CONTROLS and _is_misused(element):
             element.tag = "div"
         elif element.tag == "button" and element.getparent().tag in _LABELLED:
             element.tag = "span"  # a heading that opens its section by a click
-    etree.strip_elements(body, *CONTROLS, with_tail=False)
-    if "editsection" in source:
+    if found:
+        etree.strip_elements(body, "noscript", *CONTROLS, with_tail=False)
+    if "mediawiki" in body.get("class", "") and "editsection" in source:
         _remove(body, _edit_links(body))
     styled = [style.getparent() for style in _styles(body) if _HIDING_STYLE.search(style)]
     marked = [element for element in _marked_hidden(body) if element.tag != "a" or element.get("hidden") is not None]
     hidden = [element for element in dict.fromkeys(styled + marked) if not _is_shown(element)]
-    hidden_chars = sum(map(_length, hidden))
-    if hidden_chars > _SHOWN_CHARS / 2 and hidden_chars > _length(body) - hidden_chars < _SHOWN_CHARS:
+    hidden_chars = sum(map(_length_of, hidden))
+    if hidden_chars > _SHOWN_CHARS / 2 and hidden_chars > _length_of(body) - hidden_chars < _SHOWN_CHARS:
         return  # a script shows all of it when it has loaded
     _remove(body, hidden)
 
 
-def _holds_text(control: etree._Element) -> bool:
-    length = _length(control)
-    if control.tag == "nav":
-        return sum(map(_length, control.iter("a"))) < _NAV_LINKS * length > _NAV_LINKS * _CONTROL_CHARS
-    return length > _CONTROL_CHARS
+def _is_misused(control: etree._Element) -> bool:
+    """True for a control that holds text of the page: it was never closed, or it is a `<nav>` of more than links."""
+    text = text_content(control) if len(control) else control.text or ""
+    if len(text) <= _CONTROL_CHARS or (length := _length(text)) <= _CONTROL_CHARS:
+        return False
+    if control.tag != "nav":
+        return True
+    links = 0
+    for link in control.iter("a"):
+        links += _length(text_content(link))
+        if links >= _NAV_LINKS * length:
+            return False
+    return True
 
 
-def _length(element: etree._Element) -> int:
-    return sum(map(len, text_content(element).split()))
+def _length(text: str) -> int:
+    """Characters without white space."""
+    return sum(map(len, text.split()))
+
+
+def _length_of(element: etree._Element) -> int:
+    return _length(text_content(element))
 
 
 def _is_shown(element: etree._Element) -> bool:
     """True for a hidden element that a click reveals, and for hidden code samples."""
     if element.get("role") in ("tabpanel", "region") or _REVEALED.search(element.get("class", "")):
         return True
-    code = sum(map(_length, element.iter("pre")))
-    return code > 0.5 * _length(element) if code else False
+    code = sum(map(_length_of, element.iter("pre")))
+    return code > 0.5 * _length_of(element) if code else False
 
 
-def _settle_noscript(body: etree._Element) -> None:
-    """Takes `<noscript>` out, unless it holds most of the page: the text of pages that a script would draw."""
-    inside = list(body.iter("noscript"))
-    if not inside:
-        return
-    hidden = sum(len(text_content(element).strip()) for element in inside)
+def _settle_noscript(body: etree._Element, found: list[etree._Element]) -> None:
+    """Makes blocks of the `<noscript>` where they hold most of the page: the text of pages that a script would draw."""
+    hidden = sum(len(text_content(element).strip()) for element in found)
     if hidden > 500 and hidden > 0.6 * len(text_content(body)):
-        for element in inside:
+        for element in found:
             element.tag = "div"
-    else:
-        etree.strip_elements(body, "noscript", with_tail=False)
 
 
-def _remove(body: etree._Element, elements: Iterable[etree._Element]) -> None:
+def _remove(body: etree._Element, elements: Sequence[etree._Element]) -> None:
     """Takes elements out of the tree; the text behind them stays."""
+    if not elements:
+        return
     for element in elements:
         element.tag = _REMOVED
     etree.strip_elements(body, _REMOVED, with_tail=False)
