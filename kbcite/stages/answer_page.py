@@ -12,9 +12,8 @@ from kbcite.records import Answer, CleanDocument, Source
 from kbcite.sentences import split_sentences
 from kbcite.store.archive import Archive
 from kbcite.store.database import Database
+from kbcite.store.layout import PAGE_COPIES_NAME
 
-FOLDER = "archived"
-"""In the store: copies of archived pages to open in a browser; derived, may be removed at any time."""
 AROUND = 160
 """Characters shown before and after a quote at most."""
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; form-action 'none'; base-uri http: https:"
@@ -84,7 +83,7 @@ def write_archived_page(store: Path, digest: str, database: Database, archive: A
 
     Links lead to where they led on the page. Raises StoreError where the archive has not got the bytes.
     """
-    path = store / FOLDER / f"{digest}.html"
+    path = store / PAGE_COPIES_NAME / f"{digest}.html"
     body = archive.get(digest)
     if not path.is_file():
         snapshot = database.pages.snapshot_by_digest(digest)

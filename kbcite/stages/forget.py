@@ -6,6 +6,7 @@ of the files. A kill after that is taken up by the next command that writes; bef
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,7 @@ from kbcite.retrieval.vector_index import VectorIndex, read_metadata
 from kbcite.store.archive import Archive
 from kbcite.store.database import Database
 from kbcite.store.forgetting import Doomed, Forgetting, finish_erasure
+from kbcite.store.layout import PAGE_COPIES_NAME
 from kbcite.urls import url_key
 
 
@@ -61,6 +63,9 @@ def forget_pages(
 def finish_forgetting(database: Database, archive: Archive, vectors: Path) -> int:
     """What a forget noted leaves the vector index, the archive and the files; how many archived bodies went."""
     _renew_vector_index(database, vectors)
+    copies = vectors.parent / PAGE_COPIES_NAME
+    if copies.is_dir():
+        shutil.rmtree(copies)
     return finish_erasure(database.connection, archive)
 
 

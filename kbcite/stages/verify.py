@@ -286,6 +286,8 @@ class Verifier:
         return self._read[digest]
 
     def _load(self, digest: str) -> _Read | str:
+        if not self.archive.has(digest):
+            return f"the archive has no bytes {digest[:12]}: the page was forgotten, or the answer is of another store"
         try:
             body = self.archive.get(digest)
         except StoreError as error:

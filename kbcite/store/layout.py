@@ -11,6 +11,8 @@ from kbcite.store.archive import ARCHIVE_NAME, Archive
 from kbcite.store.database import DATABASE_NAME, Database
 from kbcite.store.lock import LOCK_NAME
 
+PAGE_COPIES_NAME = "archived"
+"""Folder of archived pages that were opened in a browser; derived, may be removed at any time."""
 OWN_NAMES = (SETTINGS_NAME, DATABASE_NAME, ARCHIVE_NAME, LOCK_NAME)
 """What a store that was not finished may hold, each also with an ending."""
 

@@ -313,6 +313,19 @@ def test_a_copy_of_an_archived_page_obeys_no_directive_of_that_page(town: Shell,
     assert copy.index(f'<base href="{town_site.url}/pool.html">') < copy.index("evil.example")
 
 
+def test_what_is_forgotten_leaves_no_copy_and_its_answer_says_so(
+    town: Shell, town_site: Site, asked: dict[str, Any]
+) -> None:
+    town("show", asked["id"], "--format", "html")
+    assert list((town.store / "archived").iterdir())
+    assert town("forget", f"{town_site.url}/pool.html", "--yes").code == 0
+    assert not (town.store / "archived").exists()
+    assert "the page was forgotten" in town("verify", asked["id"]).out
+    audited = town("audit", asked["id"])
+    assert (audited.code, "the page is no longer stored" in audited.out) == (1, True)
+    assert "6.50" not in town("show", asked["id"], "--format", "html").out
+
+
 def test_formats_are_for_answers_only(town: Shell, asked: dict[str, Any], town_site: Site) -> None:
     assert town("show", f"{town_site.url}/pool.html", "--format", "html").code == 2
     assert town("show", asked["id"], "--open").code == 2
