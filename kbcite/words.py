@@ -81,6 +81,8 @@ def _with_parts(compound: str) -> list[str]:
 
 def count_words(text: str) -> int:
     """Words of a text: Latin words, numbers and paths one each, Chinese by characters per word, at least 1 for any word."""
+    if text.isascii():
+        return len(_TERM.findall(text))
     chinese = others = 0
     for match in _TERM.finditer(text):
         run = match.group()

@@ -26,6 +26,9 @@ from kbcite.web.visitor import HOST_CLOSED, ClosedHost
 
 CLAIM = 128
 """URLs of a host that are taken from the frontier at a time."""
+LEAST_KNOWN = 20_000
+KNOWN_PER_PAGE = 20
+"""URLs of a source that are remembered at most, by the pages it may have: a site that makes up links without end fills no disk."""
 LINK_RULES = "1"
 """Version of what is read from a page for the frontier; raised with a change that finds more, so that everything is read again."""
 RUN_BUDGET = "run_budget"
@@ -83,6 +86,7 @@ class CrawlQueue:
         self._hosts: dict[str, set[str]] = {}
         self._claimed: Counter[str] = Counter()
         self._stored: Counter[str] = Counter()
+        self._known: Counter[str] = Counter()
         self._of_host: Counter[str] = Counter()
         self._closed_hosts: set[str] = set()
         self._spent_hosts: dict[str, str] = {}
@@ -119,6 +123,7 @@ class CrawlQueue:
         for source in self._active:
             self._hosts[source] = set(self._frontier.hosts(source, now))
             self._stored[source] = self._frontier.count_pages(source)
+            self._known[source] = sum(self._frontier.counts(source).values())
 
     def end(self) -> list[LeftOut]:
         """Close the passes that are through; say where a source's page limit cut it off, and how many links were left out."""
@@ -261,6 +266,9 @@ class CrawlQueue:
 
     def add_links(self, row: FrontierRow, links: Sequence[str], depth: int) -> None:
         """Queue the links that a source covers; those it leaves out are recorded with their reason."""
+        if self._known[row.source] >= max(LEAST_KNOWN, KNOWN_PER_PAGE * self.sources[row.source].max_pages):
+            self._left_out[row.source, "too_many_links"] += len(links)
+            return
         now = self._clock()
         found: list[NewUrl] = []
         refused: list[tuple[NewUrl, str]] = []
@@ -272,7 +280,7 @@ class CrawlQueue:
             elif new.host not in self._closed_hosts:
                 self._hosts.setdefault(source.url, set()).add(new.host)
         if found:
-            self._frontier.add(found, now)
+            self._known[row.source] += self._frontier.add(found, now)
         for new, refusal in refused:
             known = self._frontier.get(new.url_key)
             if known is not None and known.state is UrlState.QUEUED:

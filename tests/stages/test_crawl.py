@@ -572,6 +572,19 @@ def test_a_hosts_bytes_and_minutes_are_bounded(site: Site, store: Store, budget:
 # ------------------------------------------------------------ hostile pages
 
 
+def test_a_site_that_makes_up_links_without_end_does_not_fill_the_frontier(
+    site: Site, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kbcite.stages.crawl_queue.LEAST_KNOWN", 300)
+    monkeypatch.setattr("kbcite.stages.crawl_queue.KNOWN_PER_PAGE", 1)
+    pages = itertools.count()
+    site.missing = lambda _: html(*(f"/{n}-{next(pages)}" for n in range(100)), text=str(next(pages)))
+    events = store.crawl(source_of(site, max_pages=20, depth=100))
+    assert len(crawled(events, site)) == 20
+    assert sum(store.database.frontier.counts(f"{site.url}/").values()) == 301
+    assert left_out(events)["too_many_links"] > 1000
+
+
 @pytest.mark.parametrize("reader", ["decode", "read_links", "recognise"])
 def test_a_page_that_the_readers_cannot_bear_ends_nothing(
     site: Site, store: Store, monkeypatch: pytest.MonkeyPatch, reader: str
