@@ -30,7 +30,7 @@ def rendering(context: Context, store: OpenStore, fetcher: Fetcher) -> Iterator[
         finally:
             render.save()
     if render.unread:
-        named = ", ".join(printable(url) for url in render.unread[:_NAMED])
+        named = ", ".join(printable(url) for url in sorted(render.unread)[:_NAMED])
         more = f" and {len(render.unread) - _NAMED} more" if len(render.unread) > _NAMED else ""
         context.say(f"{len(render.unread)} pages are written by scripts and were not read: {named}{more}")
         context.say(f"{render.unavailable}; then crawl again")

@@ -235,7 +235,7 @@ def test_reloading_for_ever_ends(attacked: Attacked) -> None:
 
 
 def test_a_refresh_leads_nowhere(attacked: Attacked) -> None:
-    assert "html" in attacked.pages["/refresh"]
+    assert attacked.pages["/refresh"].get("left_for") is None
 
 
 def test_a_download_writes_no_file(attacked: Attacked) -> None:
