@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from dataclasses import asdict
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,6 +14,9 @@ from kbcite.cli.progress import progress
 from kbcite.errors import NotFound
 from kbcite.records import Skipped
 from kbcite.render import one_line, printable, summary
+
+if TYPE_CHECKING:
+    from kbcite.page.explanation import Explanation
 
 
 def register(app: typer.Typer) -> None:
@@ -23,6 +28,13 @@ def clean(
     show_cuts: Annotated[
         str | None, typer.Option(metavar="URL", help="Show what was removed from a stored page, and by which rule.")
     ] = None,
+    explain: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PAGE",
+            help="Show how a page was read: encoding, metadata, what was kept and removed. A stored page's URL, a file, or -.",
+        ),
+    ] = None,
     skipped: Annotated[
         bool, typer.Option("--skipped", help="List the pages that have no main text, with the reason.")
     ] = False,
@@ -32,6 +44,9 @@ def clean(
     context = context_of(ctx)
     if show_cuts is not None:
         _show_cuts(context, show_cuts)
+        return
+    if explain is not None:
+        _explain(context, explain)
         return
     if skipped:
         with context.reading() as store:
@@ -70,14 +85,36 @@ def run_clean(context: Context, store: OpenStore, stop: Stop) -> dict[str, int]:
 
 
 def _show_cuts(context: Context, url: str) -> None:
-    from kbcite.page.cleaning import explain_cuts
-
-    with context.reading() as store:
-        page = find_page(store, url)
-        snapshot = store.database.pages.snapshots(page.id)[-1]
-        cuts = explain_cuts(store.archive.get(snapshot.digest), snapshot.final_url, snapshot.content_type)
+    cuts = _explanation(context, url).cuts
     lines = [
         f"{cut.rule:<24} {cut.length:>6} characters, {cut.link_density:4.0%} links  {one_line(cut.text, 90)}"
         for cut in cuts
     ]
     context.show("\n".join(lines) or "nothing was cut", [asdict(cut) for cut in cuts])
+
+
+def _explain(context: Context, page: str) -> None:
+    from kbcite.cli.explained import explanation_lines
+    from kbcite.page.explanation import explain_page
+
+    if page == "-":
+        explained = explain_page(sys.stdin.buffer.read(), "", None)
+    elif Path(page).is_file():
+        explained = explain_page(Path(page).read_bytes(), "", None)
+    elif "://" not in page:
+        raise NotFound(
+            f"{page} is neither a file nor the address of a stored page; give one of them, or - for standard input"
+        )
+    else:
+        explained = _explanation(context, page)
+    context.show("\n".join(explanation_lines(explained)), asdict(explained))
+
+
+def _explanation(context: Context, url: str) -> Explanation:
+    """How the last snapshot of a stored page is read."""
+    from kbcite.page.explanation import explain_page
+
+    with context.reading() as store:
+        page = find_page(store, url)
+        snapshot = store.database.pages.snapshots(page.id)[-1]
+        return explain_page(store.archive.get(snapshot.digest), snapshot.final_url, snapshot.content_type)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 
 from kbcite.page.encoding import decode, not_plain, strip_invisible, utf8_of
-from kbcite.page.extraction import NoContent, explain, extract
+from kbcite.page.extraction import NoContent, extract
 from kbcite.page.fingerprint import masked_fingerprint
 from kbcite.page.metadata import read_metadata
 from kbcite.page.readability_check import why_unreadable
 from kbcite.page.tree import parse_html
-from kbcite.records import CleanDocument, Cut, Skipped, Stage
+from kbcite.records import CleanDocument, Skipped, Stage
 
 CLEAN_RULES = "3"
 """Version of all rules between bytes and document; documents of another version are stale. Raised with every change of one."""
@@ -41,9 +41,3 @@ def clean_page(data: bytes, url: str, content_type: str | None) -> CleanDocument
         encoding=decoded.encoding,
         fingerprint=masked_fingerprint(metadata.title, content.text),
     )
-
-
-def explain_cuts(data: bytes, url: str, content_type: str | None) -> tuple[Cut, ...]:
-    """Every block that `clean_page` leaves out of this page, in the order of the page, with the rule that cut it."""
-    text = strip_invisible(decode(data, content_type).text)
-    return explain(parse_html(text), text, url)

@@ -20,9 +20,8 @@ from kbcite.page.page_kind import PageKind
 from kbcite.page.posts import cut_profiles, cut_repeated
 from kbcite.page.regions import CHARS, PROSE, THOUSANDTHS, Page, measure
 from kbcite.page.source_spans import locate
-from kbcite.page.tree import text_content
-from kbcite.page.unseen import CONTROLS, is_shell, strip_unseen
-from kbcite.records import Cut, MainContent
+from kbcite.page.unseen import is_shell, strip_unseen
+from kbcite.records import MainContent
 
 # The figures below were set on half of the pages of 580 sites and tried on the other half; between 0.7 and 0.8 for `_MOST`,
 # or half and double of the others, the F1 of the main text moves by less than 0.005 (`make bench` measures it again).
@@ -46,7 +45,6 @@ _LEAD_PROSE = 80
 _LEAD_NAME = re.compile(r"\b(?:dek|deck|lede|standfirst)\b", re.IGNORECASE)
 """What newspapers call the sentence under a title; it may be half as short."""
 _LEAVES = frozenset("p li pre ul ol table blockquote dl".split())
-_CUT_TEXT_CHARS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +56,16 @@ class NoContent:
 
 
 @dataclass(frozen=True, slots=True)
-class _Selection:
+class Selection:
+    """What of a page is its main text."""
+
     page: Page
     """With all that is cut out of the parts."""
     main: int
     parts: tuple[int, ...]
     """The main region, and those beside it that belong to the same text, in order."""
+    kinds: tuple[str, ...]
+    """What the page was taken for, where that changed a rule: `an index`, `a forum`, `a product`."""
 
 
 def extract(root: etree._Element, source: str, url: str = "") -> MainContent | NoContent:
@@ -71,7 +73,7 @@ def extract(root: etree._Element, source: str, url: str = "") -> MainContent | N
 
     source: the decoded text that the tree was parsed from; spans count in it. url: its words help to know a forum.
     """
-    selection = _select(root, source, url)
+    selection = select(root, source, url)
     if isinstance(selection, NoContent):
         return selection
     page = selection.page
@@ -82,40 +84,8 @@ def extract(root: etree._Element, source: str, url: str = "") -> MainContent | N
     return MainContent(markdown, locate(pieces, source))
 
 
-def explain(root: etree._Element, source: str, url: str = "") -> tuple[Cut, ...]:
-    """What `extract` leaves out of a page, in the order of the page. The tree is used up."""
-    cuts = [
-        _cut_of(element, f"tag {element.tag}")
-        for element in root.iter(*CONTROLS, "noscript")
-        if text_content(element).strip()
-    ]
-    selection = _select(root, source, url)
-    if isinstance(selection, NoContent):
-        return tuple(cuts)
-    page, parts = selection.page, selection.parts
-    outside: list[int] = []
-    inner = selection.main
-    for around in page.ancestors(inner):
-        outside += [region for region in page.children(around) if region != inner and region not in parts]
-        inner = around
-    left_out = outside + [cut for part in parts for cut in page.outermost_cuts(part)]
-    return (
-        *cuts,
-        *(
-            _cut_of(page.elements[region], page.cuts.get(region, "outside the main text"))
-            for region in left_out
-            if page.text(region)
-        ),
-    )
-
-
-def _cut_of(element: etree._Element, rule: str) -> Cut:
-    text = " ".join(" ".join(element.itertext()).split())
-    links = sum(len(" ".join(" ".join(link.itertext()).split())) for link in element.iter("a"))
-    return Cut(rule, text[:_CUT_TEXT_CHARS], len(text), min(links / len(text), 1.0) if text else 0.0)
-
-
-def _select(root: etree._Element, source: str, url: str) -> _Selection | NoContent:
+def select(root: etree._Element, source: str, url: str) -> Selection | NoContent:
+    """Which regions of a page are its main text. The tree is used up; arguments as for `extract`."""
     body = root.find("body")
     if body is None:
         body = root
@@ -134,7 +104,9 @@ def _select(root: etree._Element, source: str, url: str) -> _Selection | NoConte
     if _is_index(page, main):
         main = _heaviest(page, page.pulls(True, favoured))
         index_chars = _INDEX_CHARS * page.chars[main]
-        return _Selection(replace(page, cuts=page.cuts | cut_inside(page, main, main, index_chars)), main, (main,))
+        return Selection(
+            replace(page, cuts=page.cuts | cut_inside(page, main, main, index_chars)), main, (main,), ("an index",)
+        )
     if page.titles[0] == 1 and not page.titles[main] and kind.is_product:
         main = _up_to_title(page, main)
     parts = _with_lead(page, main, kind)
@@ -145,7 +117,8 @@ def _select(root: etree._Element, source: str, url: str) -> _Selection | NoConte
         page = page.without(page.cuts | cuts)
         cuts = cut_profiles(page, parts) if kind.is_forum else {}
         cuts = {**cut_repeated(page, parts), **cuts}
-    return _Selection(replace(page, cuts=page.cuts | cuts), main, parts)
+    kinds = tuple(name for name, holds in (("a forum", kind.is_forum), ("a product", kind.is_product)) if holds)
+    return Selection(replace(page, cuts=page.cuts | cuts), main, parts, kinds)
 
 
 def _favoured(page: Page, kind: PageKind) -> dict[int, float]:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kbcite.page.cleaning import clean_page, explain_cuts
+from kbcite.page.cleaning import clean_page
 from kbcite.page.encoding import decode, strip_invisible
 from kbcite.records import CleanDocument, Skipped
 
@@ -57,12 +57,6 @@ def test_an_empty_shell_says_that_it_needs_javascript():
 def test_a_page_without_text_says_so():
     outcome = clean_page(b"<html><body><img src=a.png></body></html>", "https://example.org/", None)
     assert isinstance(outcome, Skipped) and outcome.reason == "no_text"
-
-
-def test_cuts_are_explained_with_their_rule_and_their_text():
-    cuts = {cut.text: cut.rule for cut in explain_cuts(ARTICLE.encode(), "https://example.org/a", None)}
-    assert cuts["Home News"] == "tag nav"
-    assert any("Another story" in text for text in cuts)
 
 
 PIECES = st.sampled_from(

@@ -1,6 +1,6 @@
 import pytest
 
-from kbcite.page.extraction import NoContent, explain, extract
+from kbcite.page.extraction import NoContent, extract
 from kbcite.page.tree import parse_html
 from kbcite.records import MainContent
 
@@ -131,13 +131,6 @@ def test_a_page_without_text_gives_the_reason(body, reason):
     source = f"<html><body>{body}</body></html>"
     content = extract(parse_html(source), source)
     assert isinstance(content, NoContent) and content.reason == reason
-
-
-def test_cuts_name_rule_length_and_links():
-    source = f"<html><body>{ARTICLE.format('')}<div class=sidebar><a href=/>Start</a> page</div></body></html>"
-    cut = next(cut for cut in explain(parse_html(source), source) if "Start" in cut.text)
-    assert (cut.rule, cut.text, cut.length) == ("named", "Start page", 10)
-    assert cut.link_density == 0.5
 
 
 def test_a_product_page_keeps_name_and_price_and_leaves_out_its_reviews():
