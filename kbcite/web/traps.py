@@ -139,9 +139,9 @@ def _remember(memory: OrderedDict[K, V], key: K, value: V) -> None:
 def _lasting(text: str) -> str:
     """What a page says, without markup, white space, clock times and request numbers."""
     words = _TAG.sub(" ", text).split()
-    return "".join(
-        word if len(word) < 16 and ":" not in word else _CLOCK_TIME.sub("", _TOKEN.sub("", word)) for word in words
-    )
+    # Only a long word or one with a colon can hold either; looking at each word once is ten times as fast as a search.
+    passing = {word: _CLOCK_TIME.sub("", _TOKEN.sub("", word)) for word in set(words) if len(word) >= 16 or ":" in word}
+    return "".join([passing.get(word, word) for word in words] if passing else words)
 
 
 def _path_pattern(url: str) -> str:
