@@ -58,6 +58,8 @@ def forget(
             typer.confirm(_question(place, doomed), abort=True, err=True)
         done = forget_pages(store.database, store.archive, store.vectors, doomed, context.clock, url=url, hosts=hosts)
     text = f"forgot {summary(asdict(done))}"
+    for aside in sorted(context.store.glob("*.lost-*")):
+        text += f"\n{aside} is a copy from before a repair and may still hold it; delete it"
     covered = any(host_of(source.url) in hosts for source in store.settings.sources)
     if covered:
         text += f'\n{place} is still a source; "kbcite source remove" takes it off the whitelist'

@@ -130,6 +130,11 @@ def test_a_forget_that_was_killed_is_finished_by_the_next_writer(town: Shell, to
     assert town("doctor", "--read-data").code == 0
 
 
+def test_a_copy_that_a_repair_put_aside_is_named(town: Shell, town_site: Site) -> None:
+    (town.store / "kb.sqlite3.lost-2026-03-01T080000Z").write_bytes(b"old")
+    assert "kb.sqlite3.lost-2026-03-01T080000Z" in town("forget", f"{town_site.url}/pool.html", "--yes").out
+
+
 def test_it_is_not_done_unasked(town: Shell, town_site: Site) -> None:
     outcome = town("forget", f"{town_site.url}/pool.html")
     assert outcome.code == 2

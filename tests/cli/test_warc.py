@@ -7,6 +7,7 @@ import hashlib
 import json
 import shutil
 import subprocess
+import sys
 import zipfile
 from pathlib import Path
 
@@ -121,6 +122,16 @@ def test_an_older_capture_does_not_replace_a_later_one(town: Shell, town_site: S
     outcome = town("--json", "warc", "import", str(tmp_path / "old.warc.gz"))
     assert outcome.json["reasons"] == {"older": 1}
     assert digests(town) == before
+
+
+@pytest.mark.parametrize("command", [["import", __file__], ["export", "-"]])
+def test_without_warcio_the_extra_is_named(town: Shell, command: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in sys.modules if name.partition(".")[0] == "warcio"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "warcio", None)
+    outcome = town("warc", *command)
+    assert outcome.code == 2
+    assert "kbcite[warc]" in outcome.err and len(outcome.err.strip().splitlines()) == 1
 
 
 @pytest.mark.parametrize(("name", "content"), [("none.warc", None), ("text.warc", b"hello"), ("empty.warc", b"")])
