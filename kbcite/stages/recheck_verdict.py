@@ -61,7 +61,7 @@ class Rechecked:
 
     @property
     def is_revived(self) -> bool:
-        return self.was is PageState.DEAD and self.outcome in ("changed", "unchanged")
+        return self.was in (PageState.DEAD, PageState.MOVED) and self.outcome in ("changed", "unchanged")
 
 
 @dataclass(frozen=True, slots=True)

@@ -232,6 +232,15 @@ def test_a_permanent_redirect_is_a_move(store: Store, site: Site) -> None:
     assert (store.page("/a").state, store.page("/b").state) == (PageState.MOVED, PageState.ALIVE)
 
 
+def test_a_page_that_moved_and_came_back_is_revived(store: Store, site: Site) -> None:
+    site.pages |= {"/a": Reply(status=301, headers=(("Location", "/b"),)), "/b": article(2)}
+    store.one(8)
+    site.pages["/a"] = article()
+    (record,) = store.recheck(9, urls=[f"{site.url}/a"])
+    assert isinstance(record, Rechecked)
+    assert (record.outcome, record.is_revived, store.page("/a").state) == ("unchanged", True, PageState.ALIVE)
+
+
 def test_a_temporary_redirect_is_a_move_once_it_lasts(store: Store, site: Site) -> None:
     site.pages |= {"/a": Reply(status=302, headers=(("Location", "/b"),)), "/b": article()}
     assert [store.one(day, urls=[f"{site.url}/a"]).outcome for day in (8, 9, 10)] == [
