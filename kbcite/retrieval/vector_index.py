@@ -2,7 +2,8 @@
 
 Two files in a folder: `blocks-DIGEST.faiss`, and `index.json`, which names it and says what is in it. The vectors are
 written first under a name of their own, `index.json` is renamed over the old one, and only then is the old vector file
-removed: a kill at any moment leaves a whole index, the old or the new. The checksum is compared before FAISS reads a byte.
+removed: a kill at any moment leaves a whole index, the old or the new. Both files are compared with their checksums before a byte of
+them is believed; that of `index.json` is its own last entry, of all that stands before it.
 """
 
 from __future__ import annotations
@@ -23,8 +24,9 @@ from kbcite.retrieval.vectors import Vectors
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-FORMAT = 1
+FORMAT = 2
 METADATA_NAME = "index.json"
+_CHECKSUM = b', "checksum": "'
 REBUILD = 'run "kbcite index --rebuild"'
 
 Ids: TypeAlias = "npt.NDArray[np.int64]"
@@ -138,7 +140,7 @@ class VectorIndex:
         try:
             folder.mkdir(parents=True, exist_ok=True)
             _write(folder / name, data)
-            _write(folder / METADATA_NAME, json.dumps(metadata).encode())
+            _write(folder / METADATA_NAME, signed(json.dumps(metadata).encode()))
             for old in folder.glob("blocks-*.faiss*"):
                 if old.name != name:
                     old.unlink(missing_ok=True)
@@ -178,7 +180,7 @@ def read_metadata(folder: Path) -> dict[str, Any]:
     """What `index.json` says: `fingerprint`, `dim`, `count`, `ids_digest` ... Raises NotFound or StoreError as `load` does."""
     path = folder / METADATA_NAME
     try:
-        metadata = json.loads(path.read_bytes())
+        metadata = json.loads(_verified(path.read_bytes()))
     except FileNotFoundError as error:
         raise NotFound(f'no index at {folder}; run "kbcite index" first') from error
     except (OSError, ValueError) as error:
@@ -187,6 +189,20 @@ def read_metadata(folder: Path) -> dict[str, Any]:
     if not isinstance(metadata, dict) or metadata.get("format") != FORMAT or not needed <= set(metadata):
         raise StoreError(f"{path} is damaged or of another version; {REBUILD}")
     return metadata
+
+
+def signed(body: bytes) -> bytes:
+    """The JSON of an object with the checksum of it as a last entry."""
+    return body[:-1] + _CHECKSUM + hashlib.sha256(body).hexdigest().encode() + b'"}'
+
+
+def _verified(data: bytes) -> bytes:
+    """The JSON that was signed. Raises ValueError where it is not as it was."""
+    body, mark, checksum = data.rpartition(_CHECKSUM)
+    body += b"}"
+    if not mark or checksum != hashlib.sha256(body).hexdigest().encode() + b'"}':
+        raise ValueError("its checksum is not that of its contents")
+    return body
 
 
 def vector_id(block_id: str) -> int:

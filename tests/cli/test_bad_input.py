@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sqlite3
 import subprocess
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from kbcite.retrieval.vector_index import signed
 from tests.cli.run import Outcome, Shell, kbcite
 from tests.site_server import Site
 from tests.store.test_lock import HOLD
@@ -126,7 +128,9 @@ def test_another_encoder_than_the_index_was_built_with(town: Shell, monkeypatch:
     with sqlite3.connect(town.store / "kb.sqlite3") as sql:
         count = sql.execute("SELECT count(*) FROM vectors").fetchone()
     index = town.store / "vectors" / "index.json"
-    index.write_text(index.read_text().replace("multilingual-e5-small", "another-model"))
+    metadata = json.loads(index.read_text())
+    del metadata["checksum"]
+    index.write_bytes(signed(json.dumps(metadata).replace("multilingual-e5-small", "another-model").encode()))
     told(town("ask", "Who is the mayor?"), 2, "another-model", "kbcite index --rebuild")
     told(town("index"), 2, "another-model", "kbcite index --rebuild")
     with sqlite3.connect(town.store / "kb.sqlite3") as sql:

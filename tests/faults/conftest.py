@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.faults.lab import Lab, Worker, fill
+from tests.faults.lab import PAGES, Lab, Worker, fill
 from tests.site_server import Site, serve_site
 
 
@@ -64,4 +64,5 @@ def built(tmp_path_factory: pytest.TempPathFactory, fault_site: Site, worker: Wo
     fill(fault_site)
     lab = Lab(tmp_path_factory.mktemp("built") / "kb", fault_site, worker)
     assert lab.run("build") == 0
+    assert lab.count("documents") == PAGES
     return lab

@@ -168,6 +168,10 @@ class Lab:
         text = self.acks.read_bytes().decode() if self.acks.exists() else ""
         return [line.split() for line in text.splitlines(keepends=True) if line.endswith("\n")]
 
+    def count(self, table: str) -> int:
+        with Database(self.folder / DATABASE_NAME) as database:
+            return int(database.connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
+
     def copy_to(self, folder: Path) -> Lab:
         shutil.copytree(self.folder, folder)
         if self.acks.exists():
