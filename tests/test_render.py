@@ -22,7 +22,7 @@ from kbcite.records import (
     SourceType,
     Verdict,
 )
-from kbcite.render import answer_pieces, one_line, printable, where
+from kbcite.render import answer_pieces, fitted, one_line, printable, where, width_of
 
 
 def source(n: int, type_: SourceType = SourceType.WEB, **changes: object) -> Source:
@@ -142,3 +142,18 @@ def test_one_line_folds_and_cuts() -> None:
 def test_a_heading_that_repeats_the_title_is_shown_once() -> None:
     assert where("价格表", ("价格表", "2026 年"), "https://a.example") == "价格表 › 2026 年"
     assert where("", (), "https://a.example") == "https://a.example"
+
+
+@pytest.mark.parametrize(
+    ("text", "columns", "kept"),
+    [
+        ("价格表", 6, "价格表"),
+        ("价格表", 5, "价格…"),
+        ("价格表", 4, "价…"),
+        ("abc", 2, "a…"),
+        ("e\u0301x", 2, "e\u0301x"),
+    ],
+)
+def test_a_line_is_cut_to_the_columns_of_a_terminal(text: str, columns: int, kept: str) -> None:
+    assert fitted(text, columns) == kept
+    assert width_of(kept) <= columns

@@ -1,7 +1,8 @@
 """Any text with `[n]` marks and a numbered list of sources at its end: its sentences, and the address behind each number.
 
 Lists are read as people and models write them: `[1] Title https://…`, `[1]: https://…`, `[^1]: …`, `1. [Title](https://…)`,
-`- [1] Title — <https://…>`, the address on a line of its own below, with or without a heading above.
+`- [1] Title — <https://…>`, the address on a line of its own below, with or without a heading above; or no list, and each mark is a
+link: `[1](https://…)`.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ _ENTRY = re.compile(
     r"^[ \t]*(?:[-*+][ \t]+)?(?:\[\^?(?P<square>\d{1,3})\]|【(?P<wide>\d{1,3})】|(?P<plain>\d{1,3})[.)、])[ \t]*[:：]?[ \t]*(?P<rest>.*)$"
 )
 _ADDRESS = re.compile(r"https?://[^\s<>\"'，。；、】》]+", re.IGNORECASE)
+_LINKED = re.compile(r"\[\[?\^?(\d{1,3})\]?\]\((https?://[^)\s]+)\)", re.IGNORECASE)
+"""A mark that is a link itself: `[1](https://…)`."""
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _INTERNAL = re.compile(r"^\s*[#*]*\s*(?:internal documents|内部资料)\s*[:：]?\s*\**\s*$", re.IGNORECASE)
 
@@ -34,11 +37,12 @@ def parse_cited_text(text: str) -> tuple[CitedText, ...]:
     parts: list[CitedText] = []
     while True:
         start, end = _source_list(lines)
-        addresses = tuple(_entries(lines[start:end]).items())
+        addresses = _entries(lines[start:end])
         has_more = bool(addresses) and bool(_entries(lines[end:]))
         # What stands below the last list cites it, too.
         body = lines[:start] if has_more else [*lines[:start], *lines[end:]]
-        parts.append(CitedText(parse_reply("".join(body)).sentences, addresses))
+        linked = {int(n): _without_fragment(url) for n, url in _LINKED.findall("".join(body))}
+        parts.append(CitedText(parse_reply("".join(body)).sentences, tuple((linked | addresses).items())))
         if not has_more:
             return tuple(parts)
         lines = lines[end:]
@@ -98,8 +102,13 @@ def _entries(lines: list[str]) -> dict[int, str]:
         match = _ENTRY.match(line)
         if match and (address := _ADDRESS.search(_entry_text(lines, i))):
             n = int(match["square"] or match["wide"] or match["plain"])
-            found.setdefault(n, _without_closer(address.group()).partition("#:~:")[0])
+            found.setdefault(n, _without_fragment(_without_closer(address.group())))
     return found
+
+
+def _without_fragment(url: str) -> str:
+    """The address of the page itself, without the words that a deep link looks for."""
+    return url.partition("#:~:")[0]
 
 
 def _without_closer(url: str) -> str:

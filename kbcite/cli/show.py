@@ -15,7 +15,7 @@ from kbcite.cli.context import Context, OpenStore, context_of, find_page
 from kbcite.cli.saved_answers import find_answer, sources_of
 from kbcite.errors import NotFound, UsageError
 from kbcite.records import Block, Occurrence, PageState, Place
-from kbcite.render import one_line, printable, where
+from kbcite.render import counted, one_line, printable, where
 from kbcite.store.pages import PageRow
 
 _ANSWER = re.compile(r"a[0-9a-f]*")
@@ -88,7 +88,9 @@ def _show_source(context: Context, store: OpenStore, answer_id: str | None, n: i
     record = find_answer(store, answer_id)
     cited = store.database.answers.cited(record["id"], n)
     if cited is None:
-        raise NotFound(f"answer {record['id']} has no source [{n}]; it has {len(sources_of(record))}")
+        has = len(sources_of(record))
+        what = f"cites {counted(has, 'source')}" if has else "was refused and cites nothing"
+        raise NotFound(f'answer {record["id"]} {what}, there is no [{n}]; "kbcite log" lists the others')
     _, document_id, digest = cited
     source = next(row for row in sources_of(record) if row["n"] == n)
     document = store.database.documents.get(document_id)

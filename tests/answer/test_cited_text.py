@@ -61,3 +61,11 @@ def test_each_part_of_a_text_has_its_own_list() -> None:
         ["Open at seven."],
         ["Closed on Monday."],
     ]
+
+
+def test_marks_that_are_links_need_no_list() -> None:
+    text = "Open at seven. [1](https://a.example/pool#:~:text=seven) Closed on Monday. [[2]](https://a.example/hours)\n"
+    assert parsed(text) == (
+        [("Open at seven.", (1,)), ("Closed on Monday.", (2,))],
+        {1: "https://a.example/pool", 2: "https://a.example/hours"},
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -268,6 +269,19 @@ def test_the_trace_tells_the_whole_way(town: Shell, asked: dict[str, Any]) -> No
     candidates = record["trace"]["candidates"]
     assert [c["cited_as"] for c in candidates if c["cited_as"]] == [[1]]
     assert len(candidates) == asked["retrieval"]["candidates"]
+
+
+def test_an_answer_of_an_older_kbcite_has_no_candidates_to_show(town: Shell, asked: dict[str, Any]) -> None:
+    with sqlite3.connect(town.store / "kb.sqlite3") as sql:
+        sql.execute("UPDATE answers SET trace = NULL")
+    outcome = town("trace", asked["id"])
+    assert outcome.code == 0
+    assert "the candidates were not saved with this answer" in outcome.out
+
+
+def test_a_number_that_is_not_there_is_named(town: Shell, asked: dict[str, Any]) -> None:
+    assert "was refused and cites nothing" in town("show", "1").err
+    assert "cites 1 source, there is no [4]" in town("show", f"{asked['id']}:4").err
 
 
 def test_a_refusal_has_its_trace_too(town: Shell, asked: dict[str, Any]) -> None:
