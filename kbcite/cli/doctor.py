@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from kbcite.cli.context import Context, context_of
+from kbcite.cli.context import Context, Wait, context_of
 from kbcite.cli.progress import progress
 from kbcite.errors import Finding, NotFound
 from kbcite.render import one_line, summary
@@ -28,7 +28,7 @@ def doctor(
         bool,
         typer.Option("--repair", help="Put right what can be made again from what is kept, and say what was done."),
     ] = False,
-    wait: Annotated[float, typer.Option(min=0.0, help="With --repair: seconds to wait for another writer.")] = 0.0,
+    wait: Wait = 0.0,
 ) -> None:
     """Look for damage in the store. Exit code 1 where something is wrong; work that only waits is told, and is not wrong."""
     from kbcite.stages.doctor import examine_store, lost_database, treat_store

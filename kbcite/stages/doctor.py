@@ -181,7 +181,7 @@ def _vector_index(database: Database, folder: Path) -> Iterator[Symptom]:
             yield Symptom("vector_index_missing", "the vector index is missing", 1, _REPAIR)
         return
     except StoreError as error:
-        yield Symptom("vector_index", str(error), 1, _REPAIR)
+        yield Symptom("vector_index", str(error).partition("; run ")[0], 1, _REPAIR)
         return
     if not encoders:
         return  # of a database that was there before this one; the next index run replaces it
