@@ -30,7 +30,7 @@ def doctor(
     ] = False,
     wait: Wait = 0.0,
 ) -> None:
-    """Look for damage in the store. Exit code 1 where something is wrong; work that only waits is told, and is not wrong."""
+    """Look for damage in the store, and repair it. Exit code 1 where something is wrong; work that only waits is told, and is not wrong."""
     from kbcite.stages.doctor import examine_store, lost_database, treat_store
     from kbcite.store.lock import writer_lock
 

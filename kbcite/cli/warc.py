@@ -21,7 +21,11 @@ warc = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
 
 def register(app: typer.Typer) -> None:
-    app.add_typer(warc, name="warc", help="Take in crawls of other programs, and give the archive out, as WARC.")
+    app.add_typer(
+        warc,
+        name="warc",
+        help="Take in crawls of other programs, give the archive out. The files are WARC; WACZ comes in too.",
+    )
 
 
 @warc.command("import")
