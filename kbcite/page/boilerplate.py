@@ -25,6 +25,8 @@ _PARAGRAPH_WORDS = frozenset(("bio", "byline"))
 # Lengths are in Latin letters; Chinese characters count for more (`Page.unit`).
 _ARTICLE_CHARS = 400
 """Weight beside the comments from which they are comments, and not the text."""
+_ANSWERS = 0.75
+"""Share of a page of questions that is left beside what is named comments, if answers are not called so, too."""
 _MANY_CLASSES = 4
 _LONGEST_NOISE = 2000
 _LONGEST_STATEMENT = 600
@@ -61,7 +63,7 @@ def cut_named(regions: Regions, kind: PageKind) -> dict[int, str]:
     """The regions that their tag, class or id gives away, each with its rule; the surest names are looked at first.
 
     A word that names much of what is left of the page is no evidence there: some sites call their posts comments, or their
-    article a widget. Comments are the text of a forum, and of a page that has little else.
+    article a widget. Comments are the text of a forum, and of a page that has little else; but not those on a question's answers.
     """
     left = regions.own.copy()
     """The measures, 0 from where something is cut."""
@@ -109,13 +111,15 @@ def cut_named(regions: Regions, kind: PageKind) -> dict[int, str]:
     comments = _carriers(names, COMMENT_WORDS, gone)
     if (reviews := _carriers(names, REVIEW_WORDS, gone)) and kind.is_product:
         comments |= reviews
-    if not comments or kind.is_forum:
+    if not comments or (kind.is_forum and not kind.is_question):
         return cuts
-    cuts_without_comments = dict(cuts)
+    cuts_without_comments, whole = dict(cuts), left[WEIGHT].sum()
     for region in sorted(comments):
         if not (gone[region] or _is_inside(regions, region, _PROTECTED_TAGS)):
             cut(region, "comments")
-    return cuts_without_comments if left[WEIGHT].sum() < _ARTICLE_CHARS * regions.unit * THOUSANDTHS else cuts
+    rest = left[WEIGHT].sum()
+    are_the_text = rest < _ARTICLE_CHARS * regions.unit * THOUSANDTHS or (kind.is_question and rest < _ANSWERS * whole)
+    return cuts_without_comments if are_the_text else cuts
 
 
 def _may_be_named(regions: Regions, region: int) -> bool:

@@ -27,6 +27,8 @@ from kbcite.records import MainContent
 # or half and double of the others, the F1 of the main text moves by less than 0.005 (`make bench` measures it again).
 _MOST = 0.75
 """Share of the weight that the main region has to hold."""
+_MOST_OF_ANSWERS = 0.85
+"""The same on a page of a question: one answer may well be most of it, and is not all."""
 _BODY_FACTOR = 5.0
 """What weight counts for where templates name the text itself (`entry-content`)."""
 _TITLE_FACTOR = 2.0
@@ -100,9 +102,10 @@ def select(root: etree._Element, source: str, url: str) -> Selection | NoContent
     kind = PageKind(url, body, source)
     page = regions.without(cut_named(regions, kind))
     favoured = _favoured(page, kind)
-    main = _heaviest(page, page.pulls(False, favoured))
+    is_question = kind.is_forum and kind.is_question
+    main = _heaviest(page, page.pulls(False, favoured), _MOST_OF_ANSWERS if is_question else _MOST)
     if _is_index(page, main):
-        main = _heaviest(page, page.pulls(True, favoured))
+        main = _heaviest(page, page.pulls(True, favoured), _MOST)
         index_chars = _INDEX_CHARS * page.chars[main]
         return Selection(
             replace(page, cuts=page.cuts | cut_inside(page, main, main, index_chars)), main, (main,), ("an index",)
@@ -141,17 +144,12 @@ def _is_index(page: Page, main: int) -> bool:
     return page.link_density(0) > 0.5 or page.prose[0] < 0.15 * page.chars[0]
 
 
-def _heaviest(page: Page, pulls: Sequence[float]) -> int:
-    """The smallest region that holds most of the page's weight, given that of each."""
+def _heaviest(page: Page, pulls: Sequence[float], most: float) -> int:
+    """The smallest region that holds most of the page's weight, given that of each; `most` is a share."""
     main = 0
     while children := list(page.children(main)):
         best = max(children, key=pulls.__getitem__)
-        if (
-            best in page.cuts
-            or pulls[best] < _MOST * pulls[main]
-            or page.tags[best] in _LEAVES
-            or _has_twin(page, best)
-        ):
+        if best in page.cuts or pulls[best] < most * pulls[main] or page.tags[best] in _LEAVES or _has_twin(page, best):
             break
         main = best
     return main

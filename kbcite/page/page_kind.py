@@ -13,7 +13,8 @@ _PRODUCT_MARKS = (
     ('property="og:type"', re.compile(r'property="og:type"\s+content="(?:og:)?product')),
 )
 """What the source of a product page holds; the text before each pattern stands in all its matches and is found faster."""
-_FORUM_MARKS = ("DiscussionForumPosting", "QAPage")
+_QUESTION_MARK = "QAPage"
+_FORUM_MARKS = ("DiscussionForumPosting", _QUESTION_MARK)
 _FORUM_WORD = re.compile(
     r"(?<![a-z])(?:forums?|threads?|topics?|bbs|discussions?|discuss|questions?|answers?|qa|bbpress|community|(?:view|show)(?:topic|thread))(?![a-z])"
     r"|/comments/",
@@ -32,6 +33,11 @@ class PageKind:
     def is_forum(self) -> bool:
         """True where its address, body or schema says that people talk to each other on it: replies are its text."""
         return _FORUM_WORD.search(self._names) is not None or any(mark in self._source for mark in _FORUM_MARKS)
+
+    @cached_property
+    def is_question(self) -> bool:
+        """True where its schema says that it is a question with answers: what is said below them are comments."""
+        return _QUESTION_MARK in self._source
 
     @cached_property
     def is_product(self) -> bool:

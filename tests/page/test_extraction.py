@@ -81,6 +81,16 @@ def test_replies_are_the_text_of_a_forum_and_not_of_an_article():
     assert "Reply 3" not in text_of(body, "https://example.org/news/7")
 
 
+def test_comments_on_the_answers_to_a_question_are_left_out():
+    comment = f"<ul class=comments><li>{SENTENCE}Thank you.</li></ul>"
+    posts = "".join(f"<div class=post-{n}><p>{SENTENCE * n}</p>{comment}</div>" for n in (2, 12))
+    text = text_of(
+        f"<div itemscope itemtype='https://schema.org/QAPage'>{posts}</div>", "https://example.org/questions/7"
+    )
+    assert text.count(SENTENCE.strip()) == 14
+    assert "Thank you" not in text
+
+
 def test_a_name_that_holds_most_of_the_page_is_not_believed():
     assert "every two hours" in text_of(f"<div class=widget><p>{SENTENCE * 8}</p></div><div>Impressum</div>")
 
