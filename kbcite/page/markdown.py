@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
+from itertools import accumulate
 
 from lxml import etree
 
@@ -57,7 +58,7 @@ def write_markdown(elements: Iterable[etree._Element], dropped: Collection[etree
         writer.block_break(2)
         writer.element(element)
         writer.block_break(2)
-    return "".join(writer.out), writer.pieces
+    return "".join(writer.out), writer.pieces()
 
 
 def fold(text: str) -> str:
@@ -70,8 +71,9 @@ def fold(text: str) -> str:
 class _Writer:
     def __init__(self, dropped: Collection[etree._Element]) -> None:
         self.out: list[str] = []
-        self.length = 0
-        self.pieces: list[Piece] = []
+        self._put = self.out.append
+        self._origins: list[tuple[int, str, bool, bool]] = []
+        """Number in `out` of each text that stands in the page, and the rest of its `Piece`."""
         self._dropped = dropped
         self._prefixes: list[str] = []
         self._pending_breaks = 0
@@ -94,9 +96,12 @@ class _Writer:
         elif lines > self._pending_breaks:
             self._pending_breaks = lines
 
-    def _put(self, text: str) -> None:
-        self.out.append(text)
-        self.length += len(text)
+    def pieces(self) -> list[Piece]:
+        ends = [0, *accumulate(map(len, self.out))]
+        return [
+            Piece(ends[number], ends[number + 1], raw, is_code, is_attribute)
+            for number, raw, is_code, is_attribute in self._origins
+        ]
 
     def _open_line(self) -> bool:
         """Does the breaks that were asked for; True where the next text is the first of its line."""
@@ -146,9 +151,8 @@ class _Writer:
                     self._put(" ")
 
     def _piece(self, shown: str, raw: str, is_code: bool = False, is_attribute: bool = False) -> None:
-        start = self.length
+        self._origins.append((len(self.out), raw, is_code, is_attribute))
         self._put(shown)
-        self.pieces.append(Piece(start, self.length, raw, is_code, is_attribute))
 
     def _mark(self, mark: str) -> None:
         """Markup that belongs to the text around it and has no place in the page."""
@@ -161,12 +165,15 @@ class _Writer:
     # ------------------------------------------------------------ elements
 
     def content(self, element: etree._Element) -> None:
-        if element.text:
-            self.text(element.text)
+        if text := element.text:
+            self.text(text)
+        dropped = self._dropped
         for child in element:
-            self.element(child)
-            if child.tail:
-                self.text(child.tail)
+            write = _WRITERS.get(child.tag, _Writer.content)
+            if write is not None and child not in dropped:
+                write(self, child)
+            if text := child.tail:
+                self.text(text)
 
     def element(self, element: etree._Element) -> None:
         write = _WRITERS.get(element.tag, _Writer.content)
@@ -174,7 +181,8 @@ class _Writer:
             write(self, element)
 
     def _link(self, element: etree._Element) -> None:
-        if text_content(element).strip() not in _PERMALINKS:
+        text = text_content(element) if len(element) else element.text or ""
+        if text.strip() not in _PERMALINKS:
             self.content(element)
 
     def _break(self, _: etree._Element) -> None:

@@ -36,6 +36,10 @@ _ENTITY_CHARS = 8
 """Characters of source for one of the text, where entities, comments and tags stand in it."""
 _MARGIN = 100
 _NEXT_CHARS = 2_000
+_NEAR_CHARS = 4_000
+"""How far on a piece is first looked for as it is."""
+_NEEDLE_CHARS = 40
+"""A longer text is not looked for whole: that takes longer to prepare than to do."""
 _WIDEST = 50_000
 """Bound of a window for a text of nothing but entities."""
 Place = tuple[int, int]
@@ -68,7 +72,8 @@ def locate(pieces: Sequence[Piece], source: str) -> tuple[Span, ...]:
 
 
 def _body_start(source: str) -> int:
-    return max(source.find("<body"), source.find("<BODY"), 0)
+    start = source.find("<body")
+    return max(start if start >= 0 else source.find("<BODY"), 0)
 
 
 def _anchor(pieces: Sequence[Piece], source: str) -> list[Place | None]:
@@ -104,9 +109,14 @@ def _find(piece: Piece, source: str, low: int, high: int) -> Place | None:
     raw = piece.raw
     if piece.is_code and _TAG_LIKE.search(raw):
         return None  # written out so it would be a tag, and not text
+    # Nearly always it is what comes next; only where it is not, a good part of it is looked for.
+    start = source.find(raw[:_NEEDLE_CHARS], low, low + _NEAR_CHARS)
+    end = start + len(raw)
+    if start >= 0 and end <= high and source.startswith(raw, start) and _is_bounded(piece, source, start, end):
+        return start, end
     probe = _probe(raw)
     offset = probe.start() if probe else 0
-    needle = probe[0] if probe else raw
+    needle = probe[0][:_NEEDLE_CHARS] if probe else raw
     at = source.find(needle, low + offset, high)
     for _ in range(_MOST_TRIES):
         if at < 0:
@@ -141,6 +151,8 @@ def _is_bounded(piece: Piece, source: str, start: int, end: int) -> bool:
     if piece.is_attribute:
         return before in "\"'= " and after in "\"'> "
     if piece.is_code and (before == "\n" or before in ">;") and (not after or after in "\r\n<&"):
+        return True
+    if before == ">" and after == "<":
         return True
     while start > 0 and source[start - 1].isspace():
         start -= 1
