@@ -104,7 +104,8 @@ def interval_s(rate: float, base_s: float, band: Band) -> float:
 
 def worth_s(rate: float, waited_s: float) -> float:
     """What a visit is worth: the more, the sooner it should be made. In seconds, from 0 to 1 / rate."""
-    return _share(rate * waited_s) / rate
+    # A clock that was set back makes the time since the last visit negative.
+    return _share(rate * max(0.0, waited_s)) / rate
 
 
 def urgency(
