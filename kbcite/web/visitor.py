@@ -139,6 +139,8 @@ class Visitor:
             if robots is None:
                 return f"{INTERRUPTED}: the run was stopped"
             if refusal := robots.refusal(url):
+                if robots.copy.outcome == "disallow_all":  # one URL says so, the others wait for the next run
+                    pace.close(f"{robots.copy.host}/robots.txt gave {robots.copy.detail}")
                 return refusal
             if pace.closed is not None:
                 return f"{HOST_CLOSED}: {pace.closed}"

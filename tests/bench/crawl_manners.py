@@ -24,7 +24,7 @@ HOSTS = 50
 PAGES = 20
 INTERVAL_S = 1.0
 DELAY_S = 0.1
-SETTINGS = CrawlSettings(private_interval_s=INTERVAL_S, jitter=0.1)
+SETTINGS = CrawlSettings(private_interval_s=INTERVAL_S, jitter=0.05)
 
 
 @dataclass(frozen=True)

@@ -321,6 +321,20 @@ def test_nothing_is_fetched_while_robots_txt_fails(site: Site, store: Store) -> 
     assert site.paths() == []
 
 
+def test_a_host_whose_robots_txt_fails_waits_whole_for_the_next_run(site: Site, store: Store) -> None:
+    site.pages |= {"/": html(*(f"/{n}" for n in range(30)))} | {f"/{n}": html() for n in range(30)}
+    store.crawl(source_of(site))
+    site.pages["/robots.txt"] = Reply(b"", 503)
+    site.requests.clear()
+    store.now = "2026-12-20T12:00:00Z"
+    events = store.crawl(source_of(site))
+    assert left_out(events)["host_closed"] >= 31 - QUICK.threads
+    assert set(reasons(events, site).values()) == {"robots_unreachable"}
+    assert len(site.requests) == 1
+    del site.pages["/robots.txt"]
+    assert len(crawled(store.crawl(source_of(site)), site)) == 31
+
+
 def test_a_failed_robots_txt_is_asked_for_again_by_the_next_run(site: Site, store: Store) -> None:
     site.pages |= {"/robots.txt": Reply(b"", 503), "/": html()}
     store.crawl(source_of(site))
