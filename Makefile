@@ -1,7 +1,7 @@
 # make demo    build a knowledge base from the 20 golden pages and ask it three questions
 # make test    the fast tests          make check   all of them, lint, and the README against the program
 # make lint    ruff and mypy           make regress the golden pages, with a readable diff
-# make bench   start-up figures; with DATA=FOLDER also quality and speed on the benchmark data in that folder
+# make bench   start-up, upkeep and crawl figures; with DATA=FOLDER also quality and speed on the benchmark data in that folder
 
 PYTHON ?= python3
 VENV   ?= .venv
@@ -47,7 +47,7 @@ regress: dev
 	$(BIN)/kbcite regress --pages golden_pages
 
 bench: dev
-	@$(BIN)/pip install -q --group bench
+	-@$(BIN)/pip install -q --group bench
 	$(BIN)/python -m tests.bench $(DATA)
 
 clean:
