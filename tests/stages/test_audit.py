@@ -220,7 +220,7 @@ def test_a_changed_figure_is_the_only_word_that_differs(harbour: Harbour, n: int
 def test_a_page_that_is_gone_says_since_when(harbour: Harbour) -> None:
     (citation,) = harbour.audit()[25].citations
     assert (citation.outcome, citation.now, citation.difference) == ("gone", "", ())
-    assert citation.detail.startswith("status 404, check 3 of 3 since 2026-11-03")
+    assert citation.detail.startswith("status 404, 3 times since 2026-11-03")
 
 
 @pytest.fixture
