@@ -10,6 +10,7 @@ import re
 from collections.abc import Collection
 
 import numpy as np
+from lxml import etree
 
 from kbcite.page.hints import COMMENT_WORDS, CONSENT_WORDS, FURNITURE_WORDS, NO_WORDS, REVIEW_WORDS, SIDE_WORDS
 from kbcite.page.page_kind import PageKind
@@ -41,7 +42,7 @@ _NOISE = re.compile(
 )
 _STATEMENT = re.compile(
     r"\W*(?:版权声明|免责声明|著作权声明|特别声明|平台声明|郑重声明|反侵权公告|声明[:：]|版权所有|未经(?:授权|许可|书面)|copyright\b|©|all rights reserved|"
-    r"disclaimer\b|powered by\b)",
+    r"disclaimer\b|powered by\b|GMT\s?[+-]\d+, )",
     re.IGNORECASE,
 )
 _DATE_WORDS = r"\b\d{4}[-/.年]\d{1,2}[-/.月]\d{1,2}|\b(?:published|updated|posted|written by|last modified)\b"
@@ -51,12 +52,18 @@ _DATELINE = re.compile(
     r"|[发發][布表]于|只看(?:该作者|楼主)|(?:查看|回复)\s*[:：]\s*\d|" + _DATE_WORDS
 )
 _SENTENCE_END = re.compile("[。！？]")
+_text_outside_links = etree.XPath("descendant::text()[not(ancestor::a)]")
 _COUNTER = re.compile(
     r"\W*\d[\d,.]*\s?[km万]?\s?(?:likes?|upvotes?|votes?|views?|replies|reply|comments?|shares?|个?赞|次?(?:浏览|阅读|点击)|条?(?:评论|回复))\W*",
     re.IGNORECASE,
 )
 """A line that is nothing but a count of readers or of what they did."""
 _LONGEST_COUNTER = 24
+_PAGER_WORD = re.compile(
+    r"首页|尾页|末页|[上下]一?页|[第共页]|\b(?:pages?|of|first|last|next|prev(?:ious)?|weiter|zurück|suivante?|précédente?|siguiente|anterior)\b",
+    re.IGNORECASE,
+)
+"""What stands between the numbers of the pages that a text is split into."""
 
 
 def cut_named(regions: Regions, kind: PageKind) -> dict[int, str]:
@@ -215,6 +222,10 @@ def _looks_like(page: Page, region: int, index_chars: float) -> str:
         return "counter"
     if may_be_noise and _NOISE.match(text):
         return "noise words"
+    if may_be_noise and _is_pager(text):
+        return "pager"
+    if is_linked and chars < 60 * unit and page.link_count[region] > 2 and _is_only_links(page, region):
+        return "links"
     if may_be_dateline and _reads_as_dateline(text):
         return "dateline"
     if may_be_statement and _STATEMENT.match(text):
@@ -226,6 +237,17 @@ def _is_menu(page: Page, region: int) -> bool:
     """True for some short links without a picture."""
     links = page.link_count[region]
     return not page.images[region] and links > 3 and page.links[region] < 15 * page.unit * links
+
+
+def _is_pager(text: str) -> bool:
+    """True for a line of page numbers and words such as 下一页 only."""
+    rest, words = _PAGER_WORD.subn("", text)
+    return words > 0 and (words > 1 or any(map(str.isdigit, text))) and not any(map(str.isalpha, rest))
+
+
+def _is_only_links(page: Page, region: int) -> bool:
+    """True where nothing but brackets, bars and the like stands between the links."""
+    return not any(map(str.isalnum, "".join(_text_outside_links(page.elements[region]))))
 
 
 def is_dateline(page: Page, region: int) -> bool:

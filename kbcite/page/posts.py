@@ -22,6 +22,8 @@ _PROFILE = re.compile(
 """What forums tell of a member, and whether a colon follows it."""
 _DIGIT = re.compile(r"\d")
 _EDITED = re.compile(r"\W*(?:(?:last )?(?:edited|modified)\b|本帖最后由|最后编辑)", re.IGNORECASE)
+_SIGNATURE_NAME = re.compile(r"(?<![a-z])(?:sign|k?sig|(?:user)?signature|signaturecontainer)(?![a-z])", re.IGNORECASE)
+"""What forums call the lines that a member puts below all posts; in tables of posts, too, where other names are not believed."""
 # Lengths are in Latin letters (`Page.unit`).
 _LONGEST_PROFILE = 300
 _LONGEST_LINE = 150
@@ -42,14 +44,17 @@ def cut_repeated(page: Page, parts: Iterable[int]) -> dict[int, str]:
 
 
 def cut_profiles(page: Page, parts: Iterable[int]) -> dict[int, str]:
-    """What the parts tell about the authors of posts, and when a post was edited."""
+    """What the parts tell about the authors of posts, their signatures, and when a post was edited."""
     cuts: dict[int, str] = {}
     for part in parts:
         done = part
         for region in _uncut(page, part):
             if region < done or not page.chars[region]:
                 continue
-            if _is_profile(page, region):
+            if _SIGNATURE_NAME.search(page.elements[region].get("class", "")):
+                cuts[region] = "signature"
+                done = page.ends[region]
+            elif _is_profile(page, region):
                 cuts[region] = "profile"
                 done = page.ends[region]
             elif _is_line(page, region, _LONGEST_EDIT) and _EDITED.match(page.text(region)):

@@ -35,6 +35,9 @@ REMOVED = {
     "a statement": "<div>免责声明：本网所载内容仅供参考，据此操作风险自担。</div>",
     "a count of reactions": "<div>1,204 likes</div>",
     "a line of forum software": "<div>发表于 2026-9-14 09:21 | 只看该作者 | 倒序浏览</div>",
+    "page numbers": "<div><b>1</b> <a href=/2>2</a> / 2 页 <a href=/2>下一页</a></div>",
+    "links in brackets": "<div>【<a href=/p>打印</a>】【<a href=/c>关闭</a>】【<a href=/d>进入股吧讨论</a>】</div>",
+    "a clock of forum software": "<p>GMT+8, 2026-11-20 10:02 , Processed in 0.048 second(s), 23 queries .</p>",
     "a statement in a layout table": "<table><tr><td>Copyright 2026 Town News. All rights reserved.</td></tr></table>",
     "a script": "<script>var text = 'never shown';</script>",
 }
@@ -51,6 +54,8 @@ KEPT = {
     "a quote with a noise word": ("<blockquote><p>相关阅读 was on the sign, he said.</p></blockquote>", "> 相关阅读 was"),
     "code": ("<pre>menu = nav.items()</pre>", "menu = nav.items()"),
     "a list of sources": ("<ul><li><a href=/s>Timetable of the harbour office</a></li></ul>", "- Timetable of the harbour office"),
+    "a paragraph of links in running text": ("<p><a href=/a>Tickets</a>, <a href=/b>times</a> and <a href=/c>rules</a> are on the board.</p>", "Tickets, times and rules"),
+    "a first page that is named": ("<p>See page 2 first, then the last page.</p>", "See page 2 first, then the last page."),
     "a short list": ("<ul><li>oil</li><li>salt</li></ul>", "- oil\n- salt"),
     "a panel that a click opens": ("<div role=tabpanel hidden><p>On Mondays the ferry is free.</p></div>", "the ferry is free"),
     "a hidden code sample": ("<div style='display:none'><pre>ferry --sunday</pre></div>", "ferry --sunday"),

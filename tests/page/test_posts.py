@@ -35,6 +35,7 @@ PLAIN = thread("")
         "<dl><dt>Joined</dt><dd>Apr {n}, 2019</dd><dt>Reaction score</dt><dd>{n}7</dd></dl>",
         "<div>Last edited: Apr {n}, 2026</div>",
         "<table><tr><td>注册时间 2019-3-{n}<br>帖子 {n}08</td></tr></table>",
+        "<table><tr><td><div class=sign>Life is a garden, number {n}</div></td></tr></table>",
     ],
     ids=[
         "buttons",
@@ -44,6 +45,7 @@ PLAIN = thread("")
         "a list of figures",
         "marks of edits",
         "a Chinese profile",
+        "signatures",
     ],
 )
 def test_what_a_template_puts_beside_each_post_is_left_out(around):
