@@ -91,6 +91,7 @@ def select(root: etree._Element, source: str, url: str) -> Selection | NoContent
     body = root.find("body")
     if body is None:
         body = root
+    kind = PageKind(url, root, body)
     strip_unseen(root, body, source)
     regions = measure(body)
     unit = regions.unit
@@ -99,7 +100,6 @@ def select(root: etree._Element, source: str, url: str) -> Selection | NoContent
         return NoContent("needs_javascript", f"{chars} characters of text beside its scripts")
     if not chars:
         return NoContent("no_text")
-    kind = PageKind(url, body, source)
     page = regions.without(cut_named(regions, kind))
     favoured = _favoured(page, kind)
     is_question = kind.is_forum and kind.is_question

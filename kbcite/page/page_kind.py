@@ -7,12 +7,7 @@ from functools import cached_property
 
 from lxml import etree
 
-_PRODUCT_MARKS = (
-    ('"Product"', re.compile(r'"@type"\s*:\s*"Product"')),
-    ("schema.org/Product", re.compile(r"schema\.org/Product\b")),
-    ('property="og:type"', re.compile(r'property="og:type"\s+content="(?:og:)?product')),
-)
-"""What the source of a product page holds; the text before each pattern stands in all its matches and is found faster."""
+_PRODUCT = re.compile(r'"@type"\s*:\s*"Product"|schema\.org/Product\b|^og:type=product', re.MULTILINE)
 _QUESTION_MARK = "QAPage"
 _FORUM_MARKS = ("DiscussionForumPosting", _QUESTION_MARK)
 _FORUM_WORD = re.compile(
@@ -22,24 +17,35 @@ _FORUM_WORD = re.compile(
 )
 
 
-class PageKind:
-    """The kinds of one page. Each is looked up when it is first asked for: most pages need none, and a look is through it all."""
+_item_types = etree.XPath("descendant-or-self::*/@itemtype", smart_strings=False)
 
-    def __init__(self, url: str, body: etree._Element, source: str) -> None:
+
+class PageKind:
+    """The kinds of one page, each looked up when it is first asked for."""
+
+    def __init__(self, url: str, root: etree._Element, body: etree._Element) -> None:
+        """root: of the whole page, its scripts not stripped yet: what it says of its kind is gathered at once."""
         self._names = f"{url} {body.get('class', '')} {body.get('id', '')}"
-        self._source = source
+        types = [f"itemtype={kind}" for kind in _item_types(root)]
+        for element in root.iter("script", "meta"):
+            if element.tag == "script":
+                if "ld+json" in element.get("type", ""):
+                    types.append(element.text or "")
+            elif element.get("property") == "og:type":
+                types.append(f"og:type={element.get('content', '').removeprefix('og:')}")
+        self._types = "\n".join(types)
 
     @cached_property
     def is_forum(self) -> bool:
         """True where its address, body or schema says that people talk to each other on it: replies are its text."""
-        return _FORUM_WORD.search(self._names) is not None or any(mark in self._source for mark in _FORUM_MARKS)
+        return _FORUM_WORD.search(self._names) is not None or any(mark in self._types for mark in _FORUM_MARKS)
 
     @cached_property
     def is_question(self) -> bool:
         """True where its schema says that it is a question with answers: what is said below them are comments."""
-        return _QUESTION_MARK in self._source
+        return _QUESTION_MARK in self._types
 
     @cached_property
     def is_product(self) -> bool:
         """True where its schema says that it offers one product."""
-        return any(text in self._source and mark.search(self._source) for text, mark in _PRODUCT_MARKS)
+        return _PRODUCT.search(self._types) is not None

@@ -118,8 +118,9 @@ def _without_giant_tags(text: str) -> str:
     step = MAX_TAG_CHARS // 2
     if any(text.find(">", start, start + step) < 0 for start in range(0, len(text) - step, step)):
         text = ">".join(_shorten_tag(piece) if len(piece) > MAX_TAG_CHARS else piece for piece in text.split(">"))
-    # Attribute values may hold `>`; the exact look costs a third of a parse, so only pages that could hold so many get it.
-    if text.count("=") > 10 * MAX_ATTRIBUTES:
+    # Attribute values may hold `>`; the exact look costs a third of a parse, so only pages that could hold so many get it:
+    # an attribute that is one has four characters.
+    if len(text) > 40 * MAX_ATTRIBUTES and text.count("=") > 10 * MAX_ATTRIBUTES:
         kept, position = [], 0
         for tag in _tags(text):
             if text.count("=", tag.start(), tag.end()) > MAX_ATTRIBUTES:

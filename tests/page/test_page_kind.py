@@ -5,7 +5,8 @@ from kbcite.page.tree import parse_html
 
 
 def kind_of(source: str, url: str = "https://example.org/a") -> PageKind:
-    return PageKind(url, parse_html(source).find("body"), source)
+    root = parse_html(source)
+    return PageKind(url, root, root.find("body"))
 
 
 @pytest.mark.parametrize(
@@ -13,7 +14,7 @@ def kind_of(source: str, url: str = "https://example.org/a") -> PageKind:
     [
         ("<body><p>Hello", "https://example.org/forum/7"),
         ("<body class='thread page'><p>Hello", "https://example.org/7"),
-        ('<body><p>Hello<script>{"@type": "QAPage"}</script>', "https://example.org/7"),
+        ('<body><p>Hello<script type=application/ld+json>{"@type": "QAPage"}</script>', "https://example.org/7"),
     ],
 )
 def test_a_forum_is_known_by_its_address_its_body_or_its_schema(source: str, url: str) -> None:
@@ -23,7 +24,7 @@ def test_a_forum_is_known_by_its_address_its_body_or_its_schema(source: str, url
 @pytest.mark.parametrize(
     "mark",
     [
-        '<script>{"@type" : "Product"}</script>',
+        '<script type=application/ld+json>{"@type" : "Product"}</script>',
         "<div itemtype='https://schema.org/Product'>",
         '<meta property="og:type" content="product">',
     ],
@@ -33,6 +34,6 @@ def test_a_product_is_known_by_its_schema(mark: str) -> None:
 
 
 def test_other_pages_are_neither() -> None:
-    kind = kind_of('<body><p>Threadbare products<script>{"@type": "ProductGroup"}</script>')
+    kind = kind_of('<body><p>Threadbare products<script type=application/ld+json>{"@type": "ProductGroup"}</script>')
     assert not kind.is_forum
     assert not kind.is_product
