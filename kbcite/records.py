@@ -27,6 +27,14 @@ class RenderMode(StrEnum):
     ALWAYS = "always"
 
 
+class LiveMode(StrEnum):
+    """Whether pages are fetched while answering: where the question asks for it, never, or always."""
+
+    AUTO = "auto"
+    NEVER = "never"
+    ALWAYS = "always"
+
+
 class PageState(StrEnum):
     """What the last visits said about a page. UNREACHABLE never becomes DEAD by itself."""
 
@@ -58,6 +66,7 @@ class Stage(StrEnum):
     ASK = "ask"
     RECHECK = "recheck"
     IMPORT = "import"
+    LIVE = "live"
 
 
 @dataclass(frozen=True, slots=True)
@@ -431,11 +440,29 @@ class Grounding:
 
 
 @dataclass(frozen=True, slots=True)
+class LiveUse:
+    """What fetching while answering came to."""
+
+    triggered: bool
+    why: tuple[str, ...]
+    """What asked for it, or why nothing did."""
+    urls: tuple[str, ...] = ()
+    """Pages that were asked for, from the pool or the web."""
+    elapsed_ms: float = 0.0
+    outcome: str = "stored"
+    """What the answer could rest on: `stored`, `pool`, `live`, or `fell_back` where nothing of the fetched pages was fit."""
+    filters: tuple[tuple[str, str], ...] = ()
+    """(URL, reason) of each page that was not used."""
+
+
+@dataclass(frozen=True, slots=True)
 class Freshness:
     question_class: str
     window_s: int | None
     newest_source: str | None
     stale_sources: tuple[int, ...] = ()
+    live: LiveUse | None = None
+    """None where fetching was not considered."""
 
 
 @dataclass(frozen=True, slots=True)

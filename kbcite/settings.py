@@ -6,6 +6,7 @@ Precedence: option > environment (`KBCITE_*`) > `kbcite.toml` > the defaults her
 from __future__ import annotations
 
 import os
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar, get_type_hints
 
 from kbcite.errors import UsageError
-from kbcite.records import RenderMode, SourceType, Tier
+from kbcite.records import LiveMode, RenderMode, SourceType, Tier
 
 T = TypeVar("T")
 
@@ -44,6 +45,10 @@ class SourceSettings:
     render: RenderMode = RenderMode.AUTO
     wait_selector: str = ""
     """CSS selector of what a rendered page has to show before it is read."""
+    live: tuple[str, ...] = ()
+    """Pages to look at while answering: announcement lists, price pages, release notes."""
+    topics: tuple[str, ...] = ()
+    """Words of questions that its `live` pages are for; without any, the words of the pages' titles."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +119,82 @@ class RecheckSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class LiveSettings:
+    """Fetching while answering (SPEC 49-60)."""
+
+    mode: LiveMode = LiveMode.AUTO
+    """What `kbcite ask --live` overrides."""
+    answer_within_s: float = 8.0
+    """How long an answer waits for pages."""
+    fetch_within_s: float = 30.0
+    """How long a fetch may go on after that, to fill the pool."""
+    max_pages: int = 3
+    """Pages of one question, those below a list included."""
+    volatile_entities: tuple[str, ...] = ()
+    """Names whose facts never count as known: a question that holds one is looked up."""
+    risk_words: tuple[str, ...] = ()
+    """Words that make a question high-risk, beside the built-in ones for contract, health and finance."""
+    promote: str = "propose"
+    """What is done with a page that keeps being fetched live: `propose` it as a source, `add` it, or `never`."""
+    promote_after: int = 5
+    """Fetches within 30 days."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClassSettings:
+    """A class of questions: how fast their answers go out of date and what is done about it. Times are texts: `60s`, `1h`, `3d`."""
+
+    window: str = "7d"
+    """Evidence seen longer ago is stale; `none` for what does not change."""
+    ttl: str = "1h"
+    """How long a page fetched for this class is read from the pool."""
+    live: LiveMode = LiveMode.AUTO
+    high_risk: bool = False
+    """Two or three sources are compared."""
+    max_age: str = "none"
+    """Live pages published longer ago are dropped."""
+    min_chars: int = 200
+    """Live pages with less prose are dropped; tables and code count apart."""
+    min_relevance: float = 0.4
+    """Live pages less relevant are dropped."""
+    words: tuple[str, ...] = ()
+    """A question with one of them is of this class, before any rule is asked."""
+
+    @property
+    def window_s(self) -> int | None:
+        return duration_s(self.window)
+
+    @property
+    def ttl_s(self) -> int:
+        return duration_s(self.ttl) or 0
+
+    @property
+    def max_age_s(self) -> int | None:
+        return duration_s(self.max_age)
+
+
+BUILTIN_CLASSES: tuple[tuple[str, ClassSettings], ...] = (
+    ("volatile", ClassSettings(window="60s", ttl="60s")),
+    ("news", ClassSettings(window="3d", max_age="30d")),
+    ("product", ClassSettings(window="7d")),
+    ("reference", ClassSettings(window="none", live=LiveMode.NEVER)),
+)
+"""By the name that `answer/freshness.py` gives; a section [classes.NAME] changes one or adds another."""
+_DURATION = re.compile(r"(\d{1,9})\s*(s|m|h|d|w)")
+_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
+
+
+def duration_s(text: str) -> int | None:
+    """Seconds of `60s`, `15m`, `1h`, `3d` or `2w`; None for `none`. Raises ValueError for anything else."""
+    if text == "none":
+        return None
+    match = _DURATION.fullmatch(text.strip())
+    if match is None:
+        raise ValueError(f"{text!r} is not a time like 60s, 15m, 1h, 3d, 2w or none")
+    return int(match[1]) * _UNITS[match[2]]
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     sources: tuple[SourceSettings, ...] = ()
     crawl: CrawlSettings = field(default_factory=CrawlSettings)
@@ -121,6 +202,8 @@ class Settings:
     index: IndexSettings = field(default_factory=IndexSettings)
     ask: AskSettings = field(default_factory=AskSettings)
     recheck: RecheckSettings = field(default_factory=RecheckSettings)
+    live: LiveSettings = field(default_factory=LiveSettings)
+    classes: tuple[tuple[str, ClassSettings], ...] = BUILTIN_CLASSES
 
 
 def load_settings(path: Path, environment: Mapping[str, str] = os.environ) -> Settings:
@@ -135,11 +218,11 @@ def load_settings(path: Path, environment: Mapping[str, str] = os.environ) -> Se
 
 
 def settings_from_table(table: Mapping[str, Any], where: str, environment: Mapping[str, str]) -> Settings:
-    sections = {f.name for f in fields(Settings)} - {"sources"}
-    unknown = set(table) - sections - {"source"}
+    sections = {f.name for f in fields(Settings)} - {"sources", "classes"}
+    unknown = set(table) - sections - {"source", "classes"}
     if unknown:
         raise UsageError(
-            f"{where}: unknown section [{sorted(unknown)[0]}]; known are source, {', '.join(sorted(sections))}"
+            f"{where}: unknown section [{sorted(unknown)[0]}]; known are source, classes, {', '.join(sorted(sections))}"
         )
     sources = table.get("source", [])
     if not isinstance(sources, list):
@@ -152,7 +235,25 @@ def settings_from_table(table: Mapping[str, Any], where: str, environment: Mappi
         cls = type(getattr(settings, name))
         built = _build(cls, section, f"{where} [{name}]", _overlay(cls, name, environment))
         settings = replace(settings, **{name: built})
-    return settings
+    return replace(settings, classes=_classes(table.get("classes", {}), where))
+
+
+def _classes(table: Any, where: str) -> tuple[tuple[str, ClassSettings], ...]:
+    """The built-in classes as the file changes them, then its own."""
+    if not isinstance(table, dict):
+        raise UsageError(f"{where}: classes are sections, written [classes.NAME]")
+    known = dict(BUILTIN_CLASSES)
+    for name, row in table.items():
+        place = f"{where} [classes.{name}]"
+        plain = {f.name: getattr(known.get(name, ClassSettings()), f.name) for f in fields(ClassSettings)}
+        given = _build(ClassSettings, row, place)
+        known[name] = replace(given, **{key: value for key, value in plain.items() if key not in row})
+        for key in ("window", "ttl", "max_age"):
+            try:
+                duration_s(getattr(known[name], key))
+            except ValueError as error:
+                raise UsageError(f"{place}: {key}: {error}") from error
+    return tuple(known.items())
 
 
 def _overlay(cls: type, section: str, environment: Mapping[str, str]) -> dict[str, str]:
@@ -209,6 +310,12 @@ _RANGES: dict[str, tuple[float, float]] = {
     "min_support": (0, 1),
     "max_quote_chars": (20, 100_000),
     "timeout_s": (1, 86_400),
+    "answer_within_s": (0.1, 600),
+    "fetch_within_s": (0.1, 3600),
+    "LiveSettings.max_pages": (1, 20),
+    "promote_after": (1, 10_000),
+    "min_chars": (0, 100_000),
+    "min_relevance": (0, 1),
     "interval_days": (0.01, 3650),
     "dead_after_checks": (1, 100),
     "dead_after_days": (0, 3650),
@@ -242,6 +349,6 @@ def _from_text(text: str, wanted: Any) -> Any:
     return tuple(text.split(","))
 
 
-_CHOICES = (SourceType, RenderMode)
+_CHOICES = (SourceType, RenderMode, LiveMode, Tier)
 _KINDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
 _TRUE, _FALSE = ("1", "true", "yes"), ("0", "false", "no")

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from kbcite.errors import UsageError
-from kbcite.records import SourceType
-from kbcite.settings import Settings, SourceSettings, load_settings
+from kbcite.records import SourceType, Tier
+from kbcite.settings import BUILTIN_CLASSES, ClassSettings, Settings, SourceSettings, load_settings, settings_from_table
 
 
 def load(tmp_path: Path, text: str, environment: dict[str, str] | None = None) -> Settings:
@@ -67,16 +67,33 @@ def test_a_wrong_setting_is_named(tmp_path: Path, text: str, told: str) -> None:
 
 def test_the_template_shows_every_setting_with_its_default() -> None:
     template = resources.files("kbcite.store").joinpath("kbcite.template.toml").read_text(encoding="utf-8")
-    assert tomllib.loads(template) == {name: {} for name in ("crawl", "chunk", "index", "ask", "recheck")}
+    sections = {name: {} for name in ("crawl", "chunk", "index", "ask", "recheck", "live")}
+    assert tomllib.loads(template) == sections | {"classes": {name: {} for name, _ in BUILTIN_CLASSES}}
     shown = tomllib.loads(
         re.sub(r"^# (?=\w+ = )", "", template, flags=re.MULTILINE).replace("# [[source]]", "[[source]]")
     )
-    settings = Settings()
     for section in fields(Settings):
-        if section.name != "sources":
-            expected = {
-                f.name: getattr(getattr(settings, section.name), f.name)
-                for f in fields(getattr(settings, section.name))
-            }
-            assert shown[section.name] == expected
+        if section.name not in ("sources", "classes"):
+            assert set(shown[section.name]) == {f.name for f in fields(getattr(Settings(), section.name))}
+    assert set(shown["classes"]["volatile"]) == {f.name for f in fields(ClassSettings)}
     assert set(shown["source"][0]) == {f.name for f in fields(SourceSettings)}
+    del shown["source"]
+    assert settings_from_table(shown, "the template", {}) == Settings()
+
+
+def test_a_class_of_ones_own_has_the_window_of_seven_days_and_a_built_in_one_keeps_what_is_not_named(
+    tmp_path: Path,
+) -> None:
+    classes = dict(load(tmp_path, '[classes.finance]\nhigh_risk = true\n[classes.news]\nttl = "30m"\n').classes)
+    assert (classes["finance"].window_s, classes["finance"].high_risk) == (7 * 86_400, True)
+    assert (classes["news"].window_s, classes["news"].ttl_s, classes["news"].max_age_s) == (
+        3 * 86_400,
+        1800,
+        30 * 86_400,
+    )
+    assert classes["reference"].window_s is None
+
+
+def test_a_source_may_name_its_tier(tmp_path: Path) -> None:
+    (source,) = load(tmp_path, '[[source]]\nurl = "https://a.example/"\ntier = "daily"\n').sources
+    assert source.tier is Tier.DAILY

@@ -16,6 +16,7 @@ from kbcite.store.documents import Documents
 from kbcite.store.frontier import Frontier
 from kbcite.store.migrations import migrate
 from kbcite.store.pages import Pages
+from kbcite.store.pool import Pool
 from kbcite.store.rendering import Rendering
 from kbcite.store.sqlite import open_sqlite
 from kbcite.store.vectors import Vectors
@@ -43,6 +44,7 @@ class Database:
         self.answers = Answers(self.connection)
         self.frontier = Frontier(self.connection)
         self.rendering = Rendering(self.connection)
+        self.pool = Pool(self.connection)
 
     def close(self) -> None:
         self.connection.close()

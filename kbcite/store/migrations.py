@@ -307,6 +307,28 @@ MIGRATIONS: tuple[tuple[int, str], ...] = (
         CREATE INDEX answer_sources_document ON answer_sources(document_id);
         """,
     ),
+    (
+        11,
+        """
+        -- Known from fetches while answering alone: neither scheduled nor searched, until a crawl comes across it.
+        ALTER TABLE pages ADD COLUMN is_live INTEGER NOT NULL DEFAULT 0;
+
+        -- What was fetched lately while answering, by URL key: the reading, or why there is none.
+        CREATE TABLE live_pool(
+            url_key TEXT PRIMARY KEY,
+            url TEXT NOT NULL,
+            document_id INTEGER REFERENCES documents(id) ON DELETE CASCADE,
+            outcome TEXT NOT NULL,  -- page, or the reason why there is none
+            detail TEXT NOT NULL DEFAULT '',
+            fetched_at TEXT NOT NULL
+        ) WITHOUT ROWID;
+        CREATE INDEX live_pool_document ON live_pool(document_id);
+
+        -- Each fetch for a question: what a page is promoted to a scheduled source by.
+        CREATE TABLE live_fetches(url_key TEXT NOT NULL, at TEXT NOT NULL);
+        CREATE INDEX live_fetches_page ON live_fetches(url_key, at);
+        """,
+    ),
 )
 
 

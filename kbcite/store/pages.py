@@ -96,14 +96,14 @@ class Pages:
         """Pages whose next visit is due, longest overdue first; dead pages come up for revival too."""
         rows = self._sql.execute(
             f"""SELECT {_COLUMNS} FROM pages p LEFT JOIN snapshots s ON s.id = p.snapshot_id
-                WHERE p.due_at <= ?1 OR p.marked_at IS NOT NULL ORDER BY p.due_at, p.url LIMIT ?2""",
+                WHERE NOT p.is_live AND (p.due_at <= ?1 OR p.marked_at IS NOT NULL) ORDER BY p.due_at, p.url LIMIT ?2""",
             (now, limit),
         )
         return [_page(row) for row in rows]
 
     def next_due_at(self) -> str | None:
         """When the first of all pages is due; None where there are none."""
-        at: str | None = self._sql.execute("SELECT min(due_at) FROM pages").fetchone()[0]
+        at: str | None = self._sql.execute("SELECT min(due_at) FROM pages WHERE NOT is_live").fetchone()[0]
         return at
 
     def count(self) -> int:
@@ -166,7 +166,7 @@ class Pages:
             )
         self._sql.execute(
             """UPDATE pages SET source = ?, source_type = ?, labels = ?, state = ?, fetched_at = ?, due_at = ?, etag = ?,
-               last_modified = ?, misses = 0, missing_since = NULL, failures = 0, moved_to = NULL WHERE id = ?""",
+               last_modified = ?, is_live = 0, misses = 0, missing_since = NULL, failures = 0, moved_to = NULL WHERE id = ?""",
             (
                 source,
                 source_type,
@@ -298,7 +298,7 @@ class Pages:
                FROM pages p JOIN snapshots s ON s.id = p.snapshot_id
                LEFT JOIN documents d ON d.id = p.reading_id AND d.snapshot_id = s.id AND d.clean_rules = ?1
                LEFT JOIN skipped_snapshots k ON k.snapshot_id = s.id AND k.clean_rules = ?1
-               WHERE d.id IS NULL AND k.snapshot_id IS NULL ORDER BY p.id""",
+               WHERE d.id IS NULL AND k.snapshot_id IS NULL AND NOT p.is_live ORDER BY p.id""",
             (clean_rules,),
         )
         return [StaleSnapshot(row[0], row[1], _snapshot(row[2:])) for row in rows]
