@@ -65,6 +65,7 @@ ATTACKS: dict[str, tuple[Callable[[], bytes], int | None]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("attack", ATTACKS)
 def test_a_hostile_list_ends_in_time_and_memory(apart: Apart, attack: str) -> None:
     make, most = ATTACKS[attack]
@@ -132,6 +133,7 @@ LINKS: dict[str, Callable[[], str]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("attack", LINKS)
 def test_links_of_a_hostile_page_are_read_in_time_and_memory(apart: Apart, attack: str) -> None:
     outcome = apart.read_links(LINKS[attack](), limit_s=5.0)

@@ -70,6 +70,7 @@ ENDLESS: dict[str, Callable[[Any], Answer]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("attack", ENDLESS)
 def test_a_site_without_an_end_is_left_at_its_limits(apart: Apart, site: Site, attack: str) -> None:
     site.missing = ENDLESS[attack]

@@ -137,6 +137,7 @@ SLOW = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("attack", TOO_LARGE)
 def test_what_does_not_end_is_cut_at_the_limit(apart: Apart, site: Site, attack: str) -> None:
     site.pages["/"] = TOO_LARGE[attack]()
