@@ -1,6 +1,7 @@
 # make demo    build a knowledge base from the 20 golden pages and ask it three questions
 # make test    the fast tests          make check   all of them, lint, and the README against the program
 # make lint    ruff and mypy           make regress the golden pages, with a readable diff
+# make faults  the fault suite at its nightly counts: thousands of kills, failing disks and power cuts, for hours
 # make bench   start-up, upkeep and crawl figures; with DATA=FOLDER also quality and speed on the benchmark data in that folder
 
 PYTHON ?= python3
@@ -17,7 +18,7 @@ else
 INSTALL_TORCH = $(BIN)/pip install -q --no-deps $(TORCH)
 endif
 
-.PHONY: dev demo test check lint regress bench clean
+.PHONY: dev demo test check faults lint regress bench clean
 
 dev: $(STAMP)
 
@@ -37,6 +38,9 @@ test: dev
 
 check: dev lint
 	$(BIN)/python -m pytest -n 2
+
+faults: dev
+	KBCITE_FAULTS=nightly $(BIN)/python -m pytest tests/faults
 
 lint: dev
 	$(BIN)/ruff format --check .
