@@ -12,7 +12,8 @@ from kbcite.answer.grounding import GOOD, Statement, best_support, check_stateme
 from kbcite.answer.llm import Complete, Reply
 from kbcite.answer.prompt import build_messages, build_retry
 from kbcite.answer.weights import Weigh
-from kbcite.records import RetrievedBlock
+from kbcite.records import RetrievedBlock, Verdict
+from kbcite.words import language_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +65,7 @@ def draft_with_model(
     parsed = parse_reply(first.text)
     if parsed.is_refusal:
         return Draft((), ("asked", "the model refused"), usage=first.usage)
-    statements = _check(parsed, blocks, weigh, similarity)
+    statements = _check(parsed, blocks, language, weigh, similarity)
     problems = _problems(parsed, statements, blocks, language)
     if not problems:
         return Draft(tuple(statements), tuple(path), usage=first.usage)
@@ -75,7 +76,7 @@ def draft_with_model(
     again = parse_reply(second.text)
     if again.is_refusal:
         return Draft((), (*path, "the model refused"), 1, usage=usage)
-    retried = _check(again, blocks, weigh, similarity)
+    retried = _check(again, blocks, language, weigh, similarity)
     if not _problems(again, retried, blocks, language):
         return Draft(tuple(retried), tuple(path), 1, usage=usage)
 
@@ -87,14 +88,22 @@ def draft_with_model(
 
 
 def _check(
-    reply: ParsedReply, blocks: Sequence[RetrievedBlock], weigh: Weigh, similarity: Similarity | None
+    reply: ParsedReply,
+    blocks: Sequence[RetrievedBlock],
+    language: str,
+    weigh: Weigh,
+    similarity: Similarity | None,
 ) -> list[Statement]:
     statements = []
     for sentence in reply.sentences:
         cited = tuple(n - 1 for n in sentence.numbers if 1 <= n <= len(blocks))
         statement = Statement(sentence.text, cited, sentence.before, sentence.is_factual)
         if cited and sentence.is_factual:
-            statement = replace(statement, check=check_statement(statement, blocks, weigh, similarity))
+            check = check_statement(statement, blocks, weigh, similarity)
+            if language_of(sentence.text) not in {language, *(blocks[index].block.language for index in cited)}:
+                # Neither asked for nor what the source is written in: there is nothing to hold its words against.
+                check = ClaimCheck(Verdict.UNSUPPORTED, 0.0, (("language", "differs"),))
+            statement = replace(statement, check=check)
         statements.append(statement)
     return statements
 
