@@ -138,6 +138,10 @@ class LiveSettings:
     """What is done with a page that keeps being fetched live: `propose` it as a source, `add` it, or `never`."""
     promote_after: int = 5
     """Fetches within 30 days."""
+    fetcher: str = "builtin"
+    """Who fetches: kbcite itself, or `mcp:NAME`, a tool server of a section [mcp.NAME]."""
+    search: str = ""
+    """`mcp:NAME`: a search tool that proposes pages; those outside the whitelist are left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +177,29 @@ class ClassSettings:
         return duration_s(self.max_age)
 
 
+@dataclass(frozen=True, slots=True)
+class ToolServerSettings:
+    """An MCP server that fetches or searches for kbcite: a program that is started, or an address."""
+
+    command: tuple[str, ...] = ()
+    """Program and arguments; it is spoken to over its standard input and output."""
+    url: str = ""
+    """Of a server that speaks streamable HTTP."""
+    tool: str = ""
+    arguments: tuple[tuple[str, str | int | float | bool], ...] = (("url", "{url}"),)
+    """The tool's argument → its value; `{url}`, `{query}` and `{selector}` in a text are filled in."""
+    environment: tuple[str, ...] = ()
+    """Names of environment variables that the program gets, beside PATH, HOME and the like; values never stand in the file."""
+    token: str = ""
+    """Name of the environment variable with the bearer token for `url`."""
+    timeout_s: float = 30.0
+    """Of connecting, and of each call."""
+
+    @property
+    def is_search(self) -> bool:
+        return any(isinstance(value, str) and "{query}" in value for _, value in self.arguments)
+
+
 BUILTIN_CLASSES: tuple[tuple[str, ClassSettings], ...] = (
     ("volatile", ClassSettings(window="60s", ttl="60s")),
     ("news", ClassSettings(window="3d", max_age="30d")),
@@ -204,6 +231,8 @@ class Settings:
     recheck: RecheckSettings = field(default_factory=RecheckSettings)
     live: LiveSettings = field(default_factory=LiveSettings)
     classes: tuple[tuple[str, ClassSettings], ...] = BUILTIN_CLASSES
+    mcp: tuple[tuple[str, ToolServerSettings], ...] = ()
+    """Tool servers by name."""
 
 
 def load_settings(path: Path, environment: Mapping[str, str] = os.environ) -> Settings:
@@ -218,11 +247,11 @@ def load_settings(path: Path, environment: Mapping[str, str] = os.environ) -> Se
 
 
 def settings_from_table(table: Mapping[str, Any], where: str, environment: Mapping[str, str]) -> Settings:
-    sections = {f.name for f in fields(Settings)} - {"sources", "classes"}
-    unknown = set(table) - sections - {"source", "classes"}
+    sections = {f.name for f in fields(Settings)} - {"sources", "classes", "mcp"}
+    unknown = set(table) - sections - {"source", "classes", "mcp"}
     if unknown:
         raise UsageError(
-            f"{where}: unknown section [{sorted(unknown)[0]}]; known are source, classes, {', '.join(sorted(sections))}"
+            f"{where}: unknown section [{sorted(unknown)[0]}]; known are source, classes, mcp, {', '.join(sorted(sections))}"
         )
     sources = table.get("source", [])
     if not isinstance(sources, list):
@@ -235,7 +264,9 @@ def settings_from_table(table: Mapping[str, Any], where: str, environment: Mappi
         cls = type(getattr(settings, name))
         built = _build(cls, section, f"{where} [{name}]", _overlay(cls, name, environment))
         settings = replace(settings, **{name: built})
-    return replace(settings, classes=_classes(table.get("classes", {}), where))
+    return replace(
+        settings, classes=_classes(table.get("classes", {}), where), mcp=_tool_servers(table.get("mcp", {}), where)
+    )
 
 
 def _classes(table: Any, where: str) -> tuple[tuple[str, ClassSettings], ...]:
@@ -254,6 +285,28 @@ def _classes(table: Any, where: str) -> tuple[tuple[str, ClassSettings], ...]:
             except ValueError as error:
                 raise UsageError(f"{place}: {key}: {error}") from error
     return tuple(known.items())
+
+
+def _tool_servers(table: Any, where: str) -> tuple[tuple[str, ToolServerSettings], ...]:
+    if not isinstance(table, dict) or not all(isinstance(row, dict) for row in table.values()):
+        raise UsageError(f"{where}: MCP servers are sections, written [mcp.NAME]")
+    return tuple((name, _tool_server(row, f"{where} [mcp.{name}]")) for name, row in table.items())
+
+
+def _tool_server(row: Mapping[str, Any], where: str) -> ToolServerSettings:
+    arguments = row.get("arguments", dict(ToolServerSettings().arguments))
+    if not isinstance(arguments, dict) or not all(isinstance(v, str | int | float | bool) for v in arguments.values()):
+        raise UsageError(f'{where}: arguments: a table of texts, numbers, true and false, like {{ url = "{{url}}" }}')
+    plain = {key: value for key, value in row.items() if key != "arguments"}
+    server = replace(_build(ToolServerSettings, plain, where), arguments=tuple(arguments.items()))
+    if bool(server.command) == bool(server.url):
+        raise UsageError(f'{where}: either command = ["program", "argument"] or url = "https://…" is needed')
+    if not server.tool:
+        raise UsageError(f"{where}: tool is missing: the name of the tool that is called")
+    if (wrong := [name for name in server.environment if "=" in name]) or "=" in server.token:
+        name = (wrong or [server.token])[0].partition("=")[0]
+        raise UsageError(f"{where}: only the names of variables belong here, not their values: write {name!r}")
+    return server
 
 
 def _overlay(cls: type, section: str, environment: Mapping[str, str]) -> dict[str, str]:
@@ -277,7 +330,7 @@ def _build(cls: type[T], row: Any, where: str, texts: Mapping[str, str] | None =
                 raise ValueError(f"{value!r} is not between {limits[0]:g} and {limits[1]:g}")
         except (ValueError, OverflowError) as error:
             raise UsageError(f"{where}: {key}: {error}") from error
-    if "url" in hints and not values.get("url"):
+    if cls is SourceSettings and not values.get("url"):
         raise UsageError(f"{where}: url is missing")
     return cls(**values)
 

@@ -10,7 +10,15 @@ import pytest
 
 from kbcite.errors import UsageError
 from kbcite.records import SourceType, Tier
-from kbcite.settings import BUILTIN_CLASSES, ClassSettings, Settings, SourceSettings, load_settings, settings_from_table
+from kbcite.settings import (
+    BUILTIN_CLASSES,
+    ClassSettings,
+    Settings,
+    SourceSettings,
+    ToolServerSettings,
+    load_settings,
+    settings_from_table,
+)
 
 
 def load(tmp_path: Path, text: str, environment: dict[str, str] | None = None) -> Settings:
@@ -58,6 +66,14 @@ def test_the_environment_wins_over_the_file(tmp_path: Path) -> None:
         ("[ask]\ntop_k = 0\n", "top_k: 0 is not between 1 and 20"),
         ("[ask]\nthreshold = nan\n", "threshold: nan"),
         ("[recheck]\ninterval_days = 0\n", "interval_days"),
+        ("mcp = 3\n", r"written \[mcp.NAME\]"),
+        ('[mcp]\ncommand = ["x"]\n', r"written \[mcp.NAME\]"),
+        ('[mcp.a]\ntool = "fetch"\n', r"\[mcp.a\]: either command"),
+        ('[mcp.a]\ncommand = ["x"]\nurl = "http://x/"\ntool = "fetch"\n', "either command"),
+        ('[mcp.a]\ncommand = ["x"]\n', "tool is missing"),
+        ('[mcp.a]\ncommand = ["x"]\ntool = "t"\narguments = { url = [1] }\n', "arguments: a table"),
+        ('[mcp.a]\ncommand = ["x"]\ntool = "t"\nenvironment = ["KEY=secret"]\n', "names of variables.*'KEY'"),
+        ('[mcp.a]\ncommand = ["x"]\ntool = "t"\ncolour = 1\n', "unknown key 'colour'"),
     ],
 )
 def test_a_wrong_setting_is_named(tmp_path: Path, text: str, told: str) -> None:
@@ -70,10 +86,14 @@ def test_the_template_shows_every_setting_with_its_default() -> None:
     sections = {name: {} for name in ("crawl", "chunk", "index", "ask", "recheck", "live")}
     assert tomllib.loads(template) == sections | {"classes": {name: {} for name, _ in BUILTIN_CLASSES}}
     shown = tomllib.loads(
-        re.sub(r"^# (?=\w+ = )", "", template, flags=re.MULTILINE).replace("# [[source]]", "[[source]]")
+        re.sub(r"^# (?=\w+ = )", "", template, flags=re.MULTILINE)
+        .replace("# [[source]]", "[[source]]")
+        .replace("# [mcp.NAME]", "[mcp.NAME]")
     )
+    server = shown.pop("mcp")["NAME"]
+    assert set(server) | {"url"} == {f.name for f in fields(ToolServerSettings)}
     for section in fields(Settings):
-        if section.name not in ("sources", "classes"):
+        if section.name not in ("sources", "classes", "mcp"):
             assert set(shown[section.name]) == {f.name for f in fields(getattr(Settings(), section.name))}
     assert set(shown["classes"]["volatile"]) == {f.name for f in fields(ClassSettings)}
     assert set(shown["source"][0]) == {f.name for f in fields(SourceSettings)}
@@ -97,3 +117,17 @@ def test_a_class_of_ones_own_has_the_window_of_seven_days_and_a_built_in_one_kee
 def test_a_source_may_name_its_tier(tmp_path: Path) -> None:
     (source,) = load(tmp_path, '[[source]]\nurl = "https://a.example/"\ntier = "daily"\n').sources
     assert source.tier is Tier.DAILY
+
+
+def test_a_tool_server_is_read_with_its_arguments_in_order(tmp_path: Path) -> None:
+    text = '[mcp.find]\nurl = "https://t.example/mcp"\ntool = "search"\ntoken = "FIND_KEY"\ntimeout_s = 5\narguments = { q = "{query}", n = 5 }\n'
+    ((name, server),) = load(tmp_path, text).mcp
+    assert name == "find"
+    assert (server.url, server.tool, server.token, server.timeout_s) == (
+        "https://t.example/mcp",
+        "search",
+        "FIND_KEY",
+        5.0,
+    )
+    assert server.arguments == (("q", "{query}"), ("n", 5))
+    assert server.is_search
