@@ -34,6 +34,7 @@ _EAST_ASIAN = ("gb18030", "big5", "shift_jis", "euc-jp", "euc-kr")
 _DECLARATION_BYTES = 8192
 """How far a declaration is looked for; the standard's 1,024 bytes miss pages that begin with long scripts."""
 _NOT_MARKUP = re.compile(rb"<!--.*?-->|<(script|style|title|noscript)\b.*?</\1", re.DOTALL | re.IGNORECASE)
+_HIDDEN_START = re.compile(rb"<(?:!--|script|style|title|noscript)", re.IGNORECASE)
 _META_CHARSET = re.compile(rb"""<meta\b[^>]*?\bcharset\s*=\s*["']?\s*([^\s"'/>;]+)""", re.IGNORECASE)
 _XML_ENCODING = re.compile(rb"""\s*<\?xml\b[^>]*?\bencoding\s*=\s*["']([^"']+)""", re.IGNORECASE)
 _HEADER_CHARSET = re.compile(r"""\bcharset\s*=\s*["']?\s*([^\s"';,]+)""", re.IGNORECASE)
@@ -169,10 +170,18 @@ def _declared_labels(data: bytes, content_type: str | None) -> tuple[tuple[str, 
     head = data[:_DECLARATION_BYTES]
     if xml := _XML_ENCODING.match(head):
         found.append(("xml", xml[1].decode("latin-1")))
-    labels = [label.decode("latin-1") for label in _META_CHARSET.findall(_NOT_MARKUP.sub(b"", head))]
+    labels = [label.decode("latin-1") for label in _META_CHARSET.findall(_before_hidden(head))]
+    if not any(map(name_of, labels)):
+        labels = [label.decode("latin-1") for label in _META_CHARSET.findall(_NOT_MARKUP.sub(b"", head))]
     if labels:
         found.append(("meta", next((label for label in labels if name_of(label)), labels[0])))
     return tuple(found)
+
+
+def _before_hidden(head: bytes) -> bytes:
+    """What stands before the first script, style or comment: there is no need to take any out of it."""
+    first = _HIDDEN_START.search(head)
+    return head[: first.start()] if first else head
 
 
 def _utf16_without_bom(data: bytes, names: dict[str, str]) -> str | None:

@@ -206,7 +206,9 @@ def _author_near(heading: etree._Element) -> str | None:
         if not reached or not isinstance(element.tag, str):
             continue
         for text in (element.text, element.tail):
-            if text and (match := _AUTHOR_LINE.search(text)) and (names := _distinct([match[1]])):
+            if not text or text.isascii():
+                continue
+            if (match := _AUTHOR_LINE.search(text)) and (names := _distinct([match[1]])):
                 return names[0]
         if _AUTHOR_HINT.search(f"{element.get('class')} {element.get('rel')} {element.get('itemprop')}"):
             names = _distinct([text_of(element)])
