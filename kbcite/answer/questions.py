@@ -26,7 +26,7 @@ class Kind(StrEnum):
 
 _KINDS: tuple[tuple[Kind, str], ...] = (
     (Kind.PRICE, r"多少钱|多少元|价格|售价|票价|费用|报价|how much (?:does|do|is|are|did).*(?:cost|pay|charge)|\bprices?\b|\bcosts?\b"
-        r"|how expensive"),
+        r"|how expensive|how much (?:is|are|was|were) (?:an?|one|this|that|the [a-z]+(?: [a-z]+)?[?\s]*$)"),
     (
         Kind.TIME,
         r"什么时候|什么时间|何时|哪一?年|哪一?天|哪一?日|几月|几号|几点|哪个月|哪个世纪|日期|年份|的?时间(?:是|为|[？?]|$|和|及|、)|时间$|生日"

@@ -182,3 +182,15 @@ def test_a_how_to_is_the_sentence_that_says_it_with_its_code():
 def test_called_what_is_no_question_for_a_reason(question):
     assert read_question(question).kind is not Kind.REASON
     assert read_question("河水为什么涨？").kind is Kind.REASON
+
+
+@pytest.mark.parametrize(
+    ("question", "kind"),
+    [
+        ("How much is a day ticket for the swimming pool?", Kind.PRICE),
+        ("How much is the Team plan?", Kind.PRICE),
+        ("How much of the rain falls in May?", Kind.QUANTITY),
+    ],
+)
+def test_how_much_is_a_thing_asks_for_its_price(question, kind):
+    assert read_question(question).kind is kind
