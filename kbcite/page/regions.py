@@ -29,7 +29,7 @@ BLOCKS = frozenset(
 HEADINGS = frozenset("h1 h2 h3 h4 h5 h6".split())
 _NAMING_TAGS = frozenset("aside footer form menu address header".split())
 _OTHER, _CODE, _HEADING, _TITLE = range(4)
-_KINDS = dict.fromkeys(HEADINGS, _HEADING) | {"h1": _TITLE, "pre": _CODE}
+_KINDS = dict.fromkeys(BLOCKS, _OTHER) | dict.fromkeys(HEADINGS, _HEADING) | {"h1": _TITLE, "pre": _CODE}
 _MARK = re.compile(r"[,，。.、；;！!？?：](?=\s|$|[^\x00-\x7f])|[，。、；！？：]")
 _CJK_CHARACTER = re.compile(f"[{CJK}]")
 _CHINESE_UNIT = 0.4
@@ -240,7 +240,7 @@ def _own_measures(tags: list[str], ends: list[int], texts: list[str], places: li
     links = by_place[:, 1]
     outside = by_place[:, 0]
     chars = outside + links
-    kinds = np.array([_KINDS.get(tag, _OTHER) for tag in tags])
+    kinds = np.fromiter(map(_KINDS.__getitem__, tags), np.int64, number)
     is_title, is_heading, is_code = kinds == _TITLE, kinds >= _HEADING, kinds == _CODE
     is_plain = (kinds == _OTHER) & (links <= outside)
     # Between a label and running text a punctuation mark decides; only texts of such regions are searched for one.
