@@ -14,13 +14,14 @@ from lxml import etree
 
 from kbcite.page.hints import COMMENT_WORDS, CONSENT_WORDS, FURNITURE_WORDS, NO_WORDS, REVIEW_WORDS, SIDE_WORDS
 from kbcite.page.page_kind import PageKind
-from kbcite.page.regions import HEADINGS, PROSE, THOUSANDTHS, TITLES, WEIGHT, Page, Regions
+from kbcite.page.regions import CHARS, HEADINGS, PROSE, THOUSANDTHS, TITLES, WEIGHT, Page, Regions
 from kbcite.page.tables import data_rows
 
 _CUT_TAGS = frozenset("aside footer form menu address".split())
 _HEADER = frozenset(("header",))
 _SECTIONS = frozenset("article main section li".split())
 _PROTECTED_TAGS = frozenset("pre table tbody tr td blockquote h1 h2 h3 h4 p".split())
+_PICTURE_WORDS = frozenset(("gallery", "slideshow"))
 _PARAGRAPH_WORDS = frozenset(("bio", "byline"))
 """Words that are believed of a paragraph, too."""
 # Lengths are in Latin letters; Chinese characters count for more (`Page.unit`).
@@ -105,7 +106,9 @@ def cut_named(regions: Regions, kind: PageKind) -> dict[int, str]:
                 continue
             # One word among many classes says little about a region with title and text.
             is_titled = _has_many_classes(regions, region) and holds(region, TITLES) and holds(region, PROSE)
-            if not is_titled:
+            # The pictures of a product are what it looks like; of other pages they are mostly the site's.
+            is_picture = found <= _PICTURE_WORDS and not holds(region, CHARS) and kind.is_product
+            if not (is_titled or is_picture):
                 cut(region, "named")
     for region in _carriers(names, _HEADER, gone):
         if not (

@@ -27,7 +27,7 @@ LINES = frozenset(
 CODE_WORDS = frozenset("code kbd samp tt".split())
 UNREADABLE = frozenset(
     "script style noscript template svg iframe button select input textarea object embed canvas video audio head link "
-    "meta source track map area datalist progress meter rp kbcite-end".split()
+    "meta map area datalist progress meter rp kbcite-end".split()
 )
 _SPACES = re.compile(r"[^\S\u3000]+")
 _STRUCTURE = re.compile(r"#{1,6} |>|```|~~~|\|")

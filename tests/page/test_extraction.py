@@ -151,11 +151,12 @@ def test_a_page_without_text_gives_the_reason(body, reason):
 def test_a_product_page_keeps_name_and_price_and_leaves_out_its_reviews():
     body = (
         '<script type="application/ld+json">{"@type": "Product"}</script>'
-        f"<main><div class=top><h1>Lamp</h1><p>49 €, in stock</p></div><div class=text><p>{SENTENCE * 8}</p></div>"
+        "<main><div class=gallery><img alt='The lamp on a desk'></div>"
+        f"<div class=top><h1>Lamp</h1><p>49 €, in stock</p></div><div class=text><p>{SENTENCE * 8}</p></div>"
         f"<div class=reviews><p>{SENTENCE}Five stars.</p></div></main>"
     )
     text = text_of(body)
-    assert text.startswith("# Lamp\n\n49 €, in stock")
+    assert text.startswith("![The lamp on a desk]()\n\n# Lamp\n\n49 €, in stock")
     assert "Five stars" not in text
 
 

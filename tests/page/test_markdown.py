@@ -45,6 +45,10 @@ CASES = {
     "one element a line": ("<pre><div>a</div><div> b</div></pre>", "```\na\n b\n```"),
     "inline code": ("<p>run <code>make x</code> now</p>", "run `make x` now"),
     "an image's text": ('<p><img alt="the old bridge" src=a.png></p>', "![the old bridge]()"),
+    "an image beside its sources": (
+        "<picture><source srcset=a.webp><source srcset=b.webp><img alt='the old bridge' src=a.png></picture><p>x</p>",
+        "![the old bridge]()\n\nx",
+    ),
     "an image's file name is no text": ('<p>x<img alt="DSC001.jpg"></p>', "x"),
     "TeX of a formula": (
         '<p>so <math><semantics><mi>x</mi><annotation encoding="application/x-tex">x^2</annotation></semantics></math></p>',
