@@ -57,6 +57,9 @@ _OTHER_HINT = re.compile(
     r"archive|nav|menu|latest|recent|teaser|trending|more-|newslist|news-list|event|crumb|weather|ticker|signature|profile",
     re.IGNORECASE,
 )
+_SECTION_HEADINGS = frozenset(("h2", "h3", "h4"))
+_LEAST_SECTIONS = 3
+"""That many different days in headings are those of the sections: versions of a program, days of a diary."""
 _NOT_THE_PAGE = frozenset(("aside", "footer", "nav", "select", "option", "textarea", "button", "blockquote"))
 
 
@@ -85,6 +88,7 @@ def visible_dates(
     month = re.search(r"((?:19|20)\d\d)[/_-]?(0[1-9]|1[0-2])(?!\d)", path)
     month_of_url = f"{month[1]}-{month[2]}" if month else "none"
     found: list[VisibleDate] = []
+    of_sections: list[VisibleDate] = []
     for text in _dated_texts(root)[:_MOST_LINES]:
         element = text.getparent()
         if text.is_tail:
@@ -96,6 +100,8 @@ def visible_dates(
             score += 2.0 * bool(_WORDS_AFTER.match(text[day.end :] or _text_after(text)))
             score -= min(1.5, 0.1 * len(found))
             found.append(VisibleDate(day.value, "text", score, said == "modified"))
+            if any(close.tag in _SECTION_HEADINGS for close in (element, *islice(element.iterancestors(), 2))):
+                of_sections.append(found[-1])
         if len(found) >= _MOST_CANDIDATES:
             break
     for rank, element in enumerate(times[:_MOST_CANDIDATES]):
@@ -103,6 +109,8 @@ def visible_dates(
             score = _score_of_line(text_of(element), None) + surroundings.score(element) + ("T" in value)
             score += 1.0 - min(1.5, 0.1 * rank)
             found.append(VisibleDate(value, "time", score, False))
+    if len({date.value for date in of_sections}) >= _LEAST_SECTIONS:
+        return [date for date in found if date not in of_sections]
     return found
 
 

@@ -239,3 +239,12 @@ def test_each_field_names_the_place_it_was_read_from() -> None:
         "language": "html lang",
         "canonical_url": "link:canonical",
     }
+
+
+@pytest.mark.parametrize(("versions", "published"), [(4, None), (1, "2026-03-01")])
+def test_days_in_many_headings_are_those_of_the_sections(versions: int, published: str | None) -> None:
+    sections = "".join(
+        f"<h2>3.{n} <small>(2026-03-0{n})</small></h2><p>Faster imports.</p>" for n in range(versions, 0, -1)
+    )
+    page = f"<html><head><title>Changelog</title></head><body><h1>Changelog</h1>{sections}</body></html>"
+    assert read_metadata(parse_html(page), "https://a.example/x").published_at == published
