@@ -22,11 +22,12 @@ _edit_links = etree.XPath("descendant::span[contains(@class,'editsection')]")
 _NAV_LINKS = 0.4
 """Share of its text in links from which a `<nav>` is navigation."""
 # Asking for attributes and going back to their elements takes an eighth of the time of asking all elements for them.
-_styles = etree.XPath("descendant::*/@style[contains(., 'one') or contains(., 'ONE') or contains(., 'idden')]")
+_hiding_styles = etree.XPath(
+    "descendant::*/@style[contains(., 'one') or contains(., 'ONE') or contains(., 'idden') or contains(., 'ont-size:0') or contains(., 'ont-size: 0')]"
+)
 _marked_hidden = etree.XPath("descendant::*/@hidden/parent::* | descendant::*/@aria-hidden[.='true']/parent::*")
 _HIDING_STYLE = re.compile(r"(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.IGNORECASE)
 # Letters of no size are for robots; on an element that holds others they only close gaps, and the others have a size of their own.
-_sizeless = etree.XPath("descendant::*[not(*)]/@style[contains(., 'ont-size:0') or contains(., 'ont-size: 0')]")
 _NO_SIZE = re.compile(r"font-size: ?0(?:\.0*)?(?:[a-z]{2,4}|%)?\s*(?:;|!|$)", re.IGNORECASE)
 _REVEALED = re.compile(
     r"\b(?:accordion|collaps(?:e|ed|ible)|tab-?pane|tab-?panel|tab-?content|faq|expandable)", re.IGNORECASE
@@ -54,14 +55,20 @@ def strip_unseen(root: etree._Element, body: etree._Element, source: str) -> Non
         etree.strip_elements(body, "noscript", *CONTROLS, with_tail=False)
     if "mediawiki" in body.get("class", "") and "editsection" in source:
         _remove(body, _edit_links(body))
-    styled = [style.getparent() for style in _styles(body) if _HIDING_STYLE.search(style)]
-    styled += [style.getparent() for style in _sizeless(body) if _NO_SIZE.search(style)]
+    styled = [style.getparent() for style in _hiding_styles(body) if _hides(style)]
     marked = [element for element in _marked_hidden(body) if element.tag != "a" or element.get("hidden") is not None]
     hidden = [element for element in dict.fromkeys(styled + marked) if not _is_shown(element)]
     hidden_chars = sum(map(_length_of, hidden))
     if hidden_chars > _SHOWN_CHARS / 2 and hidden_chars > _length_of(body) - hidden_chars < _SHOWN_CHARS:
         return  # a script shows all of it when it has loaded
     _remove(body, hidden)
+
+
+def _hides(style: etree._ElementUnicodeResult) -> bool:
+    """True for a style attribute that hides its element."""
+    if _HIDING_STYLE.search(style):
+        return True
+    return _NO_SIZE.search(style) is not None and not len(style.getparent())
 
 
 def _is_misused(control: etree._Element) -> bool:
