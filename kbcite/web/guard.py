@@ -131,7 +131,7 @@ class _Guarded:
 def _connect(host: str, port: int, hop: Hop) -> socket.socket:
     """A socket connected to the first address of the host that answers. Raises PrivateAddress, NameNotFound, OSError."""
     until = min(hop.deadline, time.monotonic() + hop.connect_timeout_s)
-    addresses = _look_up(host.strip("[]"), port, until - time.monotonic())
+    addresses = look_up(host.strip("[]"), port, until - time.monotonic())
     allowed = [entry for entry in addresses if hop.allow_private or not is_private(entry[4][0])]
     if not allowed:
         raise PrivateAddress(addresses[0][4][0])
@@ -157,7 +157,7 @@ def _connect(host: str, port: int, hop: Hop) -> socket.socket:
     raise fault
 
 
-def _look_up(host: str, port: int, timeout_s: float) -> list[tuple[Any, Any, int, str, tuple[Any, ...]]]:
+def look_up(host: str, port: int, timeout_s: float) -> list[tuple[Any, Any, int, str, tuple[Any, ...]]]:
     """The host's addresses. In a thread of its own: the system's resolver has no time limit that a caller could set."""
     answers: queue.SimpleQueue[Any] = queue.SimpleQueue()
 
