@@ -8,11 +8,13 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from kbcite.clock import system_clock
 from kbcite.retrieval.vector_index import vector_id
 from kbcite.stages.doctor import examine_store, treat_store
 from kbcite.stages.search import open_index
@@ -87,8 +89,6 @@ class Worker:
 
     def wait(self, pid: int, limit_s: float = 60.0) -> int:
         """The exit code, negative for a signal. A job that hangs is killed after `limit_s`."""
-        import threading
-
         watchdog = threading.Timer(limit_s, os.kill, (pid, signal.SIGKILL))
         watchdog.start()
         try:
@@ -232,6 +232,4 @@ def contents(folder: Path) -> dict[str, object]:
 
 
 def repair(folder: Path) -> list[str]:
-    from kbcite.clock import system_clock
-
     return list(treat_store(folder, examine_store(folder, read_data=True).symptoms, system_clock))

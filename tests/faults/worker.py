@@ -14,7 +14,6 @@ import sqlite3
 import sys
 import traceback
 from collections.abc import Callable
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,8 +22,8 @@ from unittest.mock import patch
 import faiss  # noqa: F401  # imported before the fork
 import requests  # noqa: F401
 
+# What the forked commands import is imported here, once.
 from kbcite.cli import app, ask, build, chunk, clean, crawl, doctor, index, recheck, search, show, status  # noqa: F401
-from kbcite.cli.context import Context
 from kbcite.clock import system_clock
 from kbcite.errors import KbciteError
 from kbcite.page.chunking import CHUNK_RULES, chunk_document
@@ -230,8 +229,6 @@ def main() -> None:
             reply = start(task)
         print(reply, file=replies, flush=True)
 
-
-_ = (Context, closing, show, status, search, doctor)  # what the forked commands import is imported here, once
 
 if __name__ == "__main__":
     main()
