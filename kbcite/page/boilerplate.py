@@ -8,11 +8,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
+from itertools import islice
 
 import numpy as np
 from lxml import etree
 
-from kbcite.page.hints import COMMENT_WORDS, CONSENT_WORDS, FURNITURE_WORDS, NO_WORDS, REVIEW_WORDS, SIDE_WORDS
+from kbcite.page.hints import (
+    CARD_WORDS,
+    COMMENT_WORDS,
+    CONSENT_WORDS,
+    FURNITURE_WORDS,
+    NO_WORDS,
+    REVIEW_WORDS,
+    SIDE_WORDS,
+)
 from kbcite.page.page_kind import PageKind
 from kbcite.page.regions import CHARS, HEADINGS, PROSE, THOUSANDTHS, TITLES, WEIGHT, Page, Regions
 from kbcite.page.tables import data_rows
@@ -29,6 +38,7 @@ _ARTICLE_CHARS = 400
 """Weight beside the comments from which they are comments, and not the text."""
 _ANSWERS = 0.75
 """Share of a page of questions that is left beside what is named comments, if answers are not called so, too."""
+_CARD_CHARS, _LEAST_CARDS = 40, 4
 _MANY_CLASSES = 4
 _LONGEST_NOISE = 2000
 _LONGEST_STATEMENT = 600
@@ -52,6 +62,7 @@ _DATELINE = re.compile(
     r"(?:(?:发布|公告|更新|发表)?(?:时间|日期)|来源|作者|编辑|记者|浏览(?:次数|量)?|阅读(?:次数|量)?|点击(?:数|量)?|字体|字号|大小)\s*[:：]"
     r"|[发發][布表]于|只看(?:该作者|楼主)|(?:查看|回复)\s*[:：]\s*\d|" + _DATE_WORDS
 )
+_NOTES_NAME = re.compile(r"(?<![a-z])(?:(?:foot|end)notes?|references|reflist|bibliography)(?![a-z])", re.IGNORECASE)
 _SENTENCE_END = re.compile("[。！？]")
 _text_outside_links = etree.XPath("descendant::text()[not(ancestor::a)]")
 _COUNTER = re.compile(
@@ -179,6 +190,19 @@ def _is_quote(regions: Regions, region: int) -> bool:
     return tags[region] == "aside" and any(tags[child] == "blockquote" for child in regions.children(region))
 
 
+def cuts_of_index(page: Page, main: int) -> dict[int, str]:
+    """The cuts of a page that is an index, without those of parts of its cards."""
+    tags, named = page.tags, page.named
+    return {
+        region: rule
+        for region, rule in page.cuts.items()
+        if rule != "named"
+        or not main < region < page.ends[main]
+        or tags[region] in _CUT_TAGS
+        or not named[region][1] <= CARD_WORDS
+    }
+
+
 def cut_inside(page: Page, part: int, main: int, index_chars: float = 0.0) -> dict[int, str]:
     """The regions inside a part of the main text that look like something else, each with the rule that cuts it.
 
@@ -187,7 +211,7 @@ def cut_inside(page: Page, part: int, main: int, index_chars: float = 0.0) -> di
     cuts: dict[int, str] = {}
     region, end = part + 1, page.ends[part]
     while region < end:
-        if region not in page.cuts:
+        if region not in page.cuts and not (index_chars and _is_card(page, region)):
             rule = _looks_like(page, region, index_chars)
             if not rule and not index_chars and page.teasers[region] > 1 and _is_teasers(page, region, main, cuts):
                 rule = "teasers"
@@ -210,7 +234,7 @@ def _looks_like(page: Page, region: int, index_chars: float) -> str:
         return "links" if density > 0.8 and chars < index_chars and _is_menu(page, region) else ""
     unit = page.unit
     if density > 0.6 and page.prose[region] < 100 * unit and tag not in ("p", "td", "tr", "tbody", "dd"):
-        return "" if _is_written_list(page, region) else "links"
+        return "" if _is_written_list(page, region) or _is_notes(page, region) else "links"
     is_linked = density > 0.4
     if chars >= (_LONGEST_NOISE if is_linked else _LONGEST_STATEMENT) * unit:
         return ""
@@ -240,6 +264,20 @@ def _is_menu(page: Page, region: int) -> bool:
     """True for some short links without a picture."""
     links = page.link_count[region]
     return not page.images[region] and links > 3 and page.links[region] < 15 * page.unit * links
+
+
+def _is_card(page: Page, region: int) -> bool:
+    """True for one of several alike with some text each: offers, events, stories."""
+    least = _CARD_CHARS * page.unit
+    if page.chars[region] < least:
+        return False
+    tag, name = page.tags[region], page.elements[region].get("class")
+    alike = [
+        beside
+        for beside in page.children(page.parents[region])
+        if page.tags[beside] == tag and page.chars[beside] > least and page.elements[beside].get("class") == name
+    ]
+    return len(alike) >= _LEAST_CARDS
 
 
 def _is_pager(text: str) -> bool:
@@ -290,6 +328,12 @@ def _is_teasers(page: Page, region: int, main: int, cuts: Collection[int]) -> bo
         and page.teasers[region] > 0.5 * teasers
         and prose - page.prose[region] > 100 * page.unit
     )
+
+
+def _is_notes(page: Page, region: int) -> bool:
+    """True for the notes and sources of a text, and what stands in them."""
+    around = (region, *islice(page.ancestors(region), 3))
+    return any(_NOTES_NAME.search(page.elements[outer].get("class", "")) for outer in around)
 
 
 def _is_written_list(page: Page, region: int) -> bool:

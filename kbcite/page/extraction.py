@@ -14,7 +14,7 @@ from itertools import takewhile
 
 from lxml import etree
 
-from kbcite.page.boilerplate import cut_inside, cut_named, is_dateline
+from kbcite.page.boilerplate import cut_inside, cut_named, cuts_of_index, is_dateline
 from kbcite.page.markdown import write_markdown
 from kbcite.page.page_kind import PageKind
 from kbcite.page.posts import cut_profiles, cut_repeated
@@ -106,6 +106,7 @@ def select(root: etree._Element, source: str, url: str) -> Selection | NoContent
     main = _heaviest(page, page.pulls(False, favoured), _MOST_OF_ANSWERS if is_question else _MOST)
     if _is_index(page, main):
         main = _heaviest(page, page.pulls(True, favoured), _MOST)
+        page = page.without(cuts_of_index(page, main))
         index_chars = _INDEX_CHARS * page.chars[main]
         return Selection(
             replace(page, cuts=page.cuts | cut_inside(page, main, main, index_chars)), main, (main,), ("an index",)

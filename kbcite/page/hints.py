@@ -31,6 +31,10 @@ SIDE_WORDS = frozenset(
     "tooltip vcard votecell votes voting widget widgets".split()
 )
 """Words that mostly name what stands beside the text, but that some sites give to the text."""
+CARD_WORDS = frozenset(
+    "author authors avatar categories label logo meta overlay tag tags teaser thumbs toolbar".split()
+)
+"""Of these, words that name a part of each card on a page that is an index: who, of what kind, with which picture."""
 CONSENT_WORDS = frozenset("cookie cookies consent gdpr onetrust".split())
 REVIEW_WORDS = frozenset(("reviews",))
 """What buyers say stands beside the text of a product, and is the text of other pages."""

@@ -113,6 +113,23 @@ def test_an_index_keeps_its_links():
     assert "Home" not in text
 
 
+def test_the_cards_of_an_index_keep_their_small_parts():
+    cards = "".join(
+        f"<li class=job><a href=/{n}>Gardener in Eastbrook, number {n}</a><div class=tags><a href=/t>part time</a> <a href=/u>{n} hours</a> "
+        f"<a href=/v>outside</a> <a href=/w>tools {n}</a></div></li>"
+        for n in range(8)
+    )
+    text = text_of(f"<ul>{cards}</ul>")
+    assert text.count("part time") == 8
+
+
+def test_notes_that_are_links_stay():
+    notes = "".join(f"<li><a href=/{n}>Timetable of the year 201{n}</a></li>" for n in range(5))
+    assert "Timetable of the year 2013" in text_of(
+        ARTICLE.format(f"<section class=footnotes><ol>{notes}</ol></section>")
+    )
+
+
 def test_posts_in_noscript_are_read_where_nothing_else_is():
     assert "every two hours" in text_of(f"<div id=app></div><noscript><div><p>{SENTENCE * 8}</p></div></noscript>")
 
