@@ -59,12 +59,12 @@ def _text(store: OpenStore, answer: Answer, format_: AnswerFormat, output: Path 
         return to_markdown(answer)
     if format_ is AnswerFormat.HTML:
         return _html(store, answer, output)
-    return _plain(answer) + "\n"
+    return plain_text(answer) + "\n"
 
 
 def _print(answer: Answer) -> None:
     if not sys.stdout.isatty():
-        print(_plain(answer))
+        print(plain_text(answer))
         return
     from rich.console import Console
     from rich.text import Text
@@ -78,7 +78,8 @@ def _print(answer: Answer) -> None:
         console.print(Text.assemble(*sources), soft_wrap=True)  # a broken line would break the address in it
 
 
-def _plain(answer: Answer) -> str:
+def plain_text(answer: Answer) -> str:
+    """The answer as a person reads it in a file: text, flags and numbered sources."""
     from kbcite.render import answer_pieces
 
     body, sources = answer_pieces(answer)

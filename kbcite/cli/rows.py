@@ -28,7 +28,7 @@ def row(label: str, text: str, style: str = "", label_style: str = "") -> Row:
 def show_rows(context: Context, rows: Sequence[Row], record: Any) -> None:
     """The rows, or with --json the record."""
     if context.as_json or not sys.stdout.isatty():
-        context.show("\n".join(map(_plain, rows)), record)
+        context.show(plain_rows(rows), record)
         return
     from rich.console import Console
     from rich.table import Table
@@ -45,6 +45,11 @@ def show_rows(context: Context, rows: Sequence[Row], record: Any) -> None:
         grid.add_column(overflow="fold")
         grid.add_row(Text(line.label, line.style), Text.assemble(*line.pieces))
         console.print(grid)
+
+
+def plain_rows(rows: Sequence[Row]) -> str:
+    """The rows as they stand in a file."""
+    return "\n".join(map(_plain, rows))
 
 
 def _plain(line: Row) -> str:

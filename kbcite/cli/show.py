@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import re
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,7 +11,7 @@ import typer
 from kbcite.answer.record import from_record
 from kbcite.block_id import typed_prefix
 from kbcite.cli.answer_output import AnswerFormat, write_answer
-from kbcite.cli.context import Context, OpenStore, context_of, find_page
+from kbcite.cli.context import OpenStore, context_of, find_page
 from kbcite.cli.saved_answers import find_answer, sources_of
 from kbcite.errors import NotFound, UsageError
 from kbcite.records import Block, Occurrence, PageState, Place
@@ -56,35 +56,56 @@ def show(
 ) -> None:
     """Show a block, a page, an answer or a cited source. All come from the store, whatever became of the page since."""
     context = context_of(ctx)
-    is_answer = what is None or bool(_ANSWER.fullmatch(what))
-    if not is_answer and (output is not None or format_ is not AnswerFormat.TEXT):
+    if not is_answer(what) and (output is not None or format_ is not AnswerFormat.TEXT):
         raise UsageError(f"--format and --output are for answers; {what} is none")
-    if is_answer and (snapshot or open_):
+    if is_answer(what) and (snapshot or open_):
         raise UsageError(f"--snapshot and --open are for one page; name a source, like {what or 'kbcite show'}:1")
     with context.reading() as store:
-        if is_answer:
+        if is_answer(what):
             write_answer(context, store, from_record(find_answer(store, what)), format_, output)
             return
         assert what is not None  # nothing is the last answer
-        quiet = snapshot or open_
-        fragment = ""
-        if match := _NUMBER.fullmatch(what):
-            digest, fragment = _show_source(context, store, match["answer"], int(match["n"]), quiet=quiet)
-        elif "://" in what:
-            digest = _show_page(context, store, what, quiet=quiet)
-        else:
-            digest = _show_block(context, store, what, quiet=quiet)
+        found = shown(store, what)
+        if not (snapshot or open_):
+            context.show(found.text, found.record)
+        if found.digest is None:
+            raise NotFound(f"{what} stands on no stored document")
         if snapshot:
-            sys.stdout.buffer.write(store.archive.get(digest))
+            sys.stdout.buffer.write(store.archive.get(found.digest))
         if open_:
-            _open_archived(store, digest, fragment)
+            _open_archived(store, found.digest, found.fragment)
 
 
-def _show_source(context: Context, store: OpenStore, answer_id: str | None, n: int, *, quiet: bool) -> tuple[str, str]:
-    """A numbered source of an answer: the passage as it was cited, whatever became of its page since.
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A source, a page or a block as it is shown."""
 
-    Returns the digest of its bytes and the text fragment of its quote.
-    """
+    kind: str
+    """`source`, `page` or `block`."""
+    text: str
+    record: dict[str, Any]
+    urls: tuple[str, ...]
+    """The pages that it is of."""
+    digest: str | None
+    """Of the archived bytes."""
+    fragment: str = ""
+    """The text fragment of a quote."""
+
+
+def is_answer(what: str | None) -> bool:
+    """Whether a person who types this means an answer: nothing is the last one."""
+    return what is None or bool(_ANSWER.fullmatch(what))
+
+
+def shown(store: OpenStore, what: str) -> Shown:
+    """What a person means who types a source number, a URL, or the start of a block ID. Raises NotFound, UsageError."""
+    if match := _NUMBER.fullmatch(what):
+        return _source(store, match["answer"], int(match["n"]))
+    return _page(store, what) if "://" in what else _block(store, what)
+
+
+def _source(store: OpenStore, answer_id: str | None, n: int) -> Shown:
+    """A numbered source of an answer: the passage as it was cited, whatever became of its page since."""
     record = find_answer(store, answer_id)
     cited = store.database.answers.cited(record["id"], n)
     if cited is None:
@@ -98,11 +119,15 @@ def _show_source(context: Context, store: OpenStore, answer_id: str | None, n: i
         raise NotFound(f"the document behind [{n}] is no longer stored; it was forgotten")
     quote = source["quote"]
     passage = document.text[quote["start"] : quote["end"]]
-    if not quiet:
-        text = "\n".join([*_source_lines(record, source), "", printable(passage)])
-        context.show(text, {**source, "passage": passage, "answer": record["id"]})
     link = source["deep_link"] or ""
-    return digest, link[link.index("#") :] if "#:~:" in link else ""
+    return Shown(
+        "source",
+        "\n".join([*_source_lines(record, source), "", printable(passage)]),
+        {**source, "passage": passage, "answer": record["id"]},
+        (source["url"],),
+        digest,
+        link[link.index("#") :] if "#:~:" in link else "",
+    )
 
 
 def _source_lines(record: dict[str, Any], source: dict[str, Any]) -> list[str]:
@@ -123,7 +148,7 @@ def _source_lines(record: dict[str, Any], source: dict[str, Any]) -> list[str]:
     return lines
 
 
-def _show_page(context: Context, store: OpenStore, url: str, *, quiet: bool) -> str:
+def _page(store: OpenStore, url: str) -> Shown:
     database = store.database
     page = find_page(store, url)
     if page.digest is None:
@@ -146,9 +171,7 @@ def _show_page(context: Context, store: OpenStore, url: str, *, quiet: bool) -> 
             dict(zip(("at", "outcome", "status", "detail"), row, strict=True)) for row in database.pages.visits(page.id)
         ],
     }
-    if not quiet:
-        context.show(_page_text(page, record, blocks), record)
-    return page.digest
+    return Shown("page", _page_text(page, record, blocks), record, (page.url,), page.digest)
 
 
 def _page_text(page: PageRow, record: dict[str, Any], blocks: list[tuple[Block, Occurrence]]) -> str:
@@ -188,7 +211,7 @@ def _state(page: PageRow, last_detail: str) -> str:
     }[page.state]
 
 
-def _show_block(context: Context, store: OpenStore, prefix: str, *, quiet: bool) -> str:
+def _block(store: OpenStore, prefix: str) -> Shown:
     blocks = store.database.blocks
     block_id = _only(blocks.ids_with_prefix(typed_prefix(prefix)), prefix, "block")
     block = blocks.get(block_id)
@@ -211,11 +234,9 @@ def _show_block(context: Context, store: OpenStore, prefix: str, *, quiet: bool)
         for place in current
     ]
     lines += [f"before: {before}"] * bool(before) + [f"after: {after}"] * bool(after)
-    if not quiet:
-        context.show("\n".join([*lines, "", printable(block.text)]), record)
-    if not current:
-        raise NotFound(f"block {block_id} stands on no stored document")
-    return current[0].digest
+    text = "\n".join([*lines, "", printable(block.text)])
+    urls = tuple(place.url for place in current)
+    return Shown("block", text, record, urls, current[0].digest if current else None)
 
 
 def _neighbours(store: OpenStore, place: Place) -> tuple[str | None, str | None]:

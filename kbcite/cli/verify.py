@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -110,9 +111,16 @@ def _records(name: str, text: str) -> list[dict[str, Any]]:
 
 def _show(context: Context, reports: list[Report], *, brief: bool) -> None:
     shown = [report for report in reports if not (brief and report.is_ok and not context.verbose)]
-    rows = [line for report in shown for line in _rows(report)]
-    record = {"ok": all(report.is_ok for report in reports), "reports": [_record(report) for report in reports]}
-    show_rows(context, [*rows, row("", _summary(reports))], record)
+    show_rows(context, report_rows(shown, reports), report_record(reports))
+
+
+def report_rows(shown: Sequence[Report], reports: Sequence[Report]) -> list[Row]:
+    """The lines of the reports that are shown, and what all of them come to."""
+    return [*(line for report in shown for line in _rows(report)), row("", _summary(reports))]
+
+
+def report_record(reports: Sequence[Report]) -> dict[str, Any]:
+    return {"ok": all(report.is_ok for report in reports), "reports": [_record(report) for report in reports]}
 
 
 def _rows(report: Report) -> list[Row]:
@@ -148,7 +156,7 @@ def _sentence_rows(sentence: SentenceReport) -> list[Row]:
     return [*rows, row("          ", one_line(sentence.detail, 300), "dim")] if sentence.detail else rows
 
 
-def _summary(reports: list[Report]) -> str:
+def _summary(reports: Sequence[Report]) -> str:
     citations = sum(len(report.citations) for report in reports)
     sentences = sum(len(report.sentences) for report in reports)
     failed = sum(not report.is_ok for report in reports)

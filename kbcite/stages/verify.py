@@ -7,7 +7,7 @@ has the quote at its recorded span. A change of the page on the web since touche
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -124,6 +124,8 @@ class Verifier:
 
     database: Database
     archive: Archive
+    allows: Callable[[str], bool] = lambda _url: True
+    """Whether the stored page at an address may be read for a text: a page that may not is told as one that is not stored."""
     _read: dict[str, _Read | str] = field(default_factory=dict)
 
     # ------------------------------------------------------------ saved answers
@@ -254,7 +256,7 @@ class Verifier:
     def _readings(self, url: str) -> list[CleanDocument]:
         resolved = resolve(url, url)
         page = self.database.pages.get(resolved, url_key(resolved)) if resolved else None
-        return self.database.documents.readings(page.id) if page else []
+        return self.database.documents.readings(page.id) if page and self.allows(page.url) else []
 
     def _nearest(self, text: str, document: CleanDocument) -> RetrievedBlock:
         """The block of a document that supports a sentence best."""
