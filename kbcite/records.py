@@ -336,6 +336,44 @@ class RetrievedBlock:
     `over_top_k`; None if it is."""
 
 
+# ---------------------------------------------------------------- pages fetched while answering
+
+
+@dataclass(frozen=True, slots=True)
+class LivePage:
+    """A page that was fetched while answering, or lately and is in the pool."""
+
+    requested_url: str
+    url: str
+    """After redirects."""
+    document: CleanDocument
+    """As stored, with its ID."""
+    pieces: tuple[tuple[Block, Occurrence], ...]
+    source_type: SourceType
+    """Of the source that covers it."""
+    labels: tuple[str, ...]
+    fetched_at: str
+    is_pooled: bool
+    links: tuple[tuple[str, str], ...] = ()
+    """(URL, text) of its links."""
+    began_at: float = 0.0
+    """On the monotonic clock, as `ended_at`; both 0 from the pool."""
+    ended_at: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class LiveLoss:
+    """A page that brought nothing to use."""
+
+    requested_url: str
+    reason: str
+    """`timeout`, `http_404`, `bot_challenge`, `robots_disallowed`, `needs_javascript` ..."""
+    detail: str
+    is_pooled: bool = False
+    began_at: float = 0.0
+    ended_at: float = 0.0
+
+
 # ---------------------------------------------------------------- answers
 
 
@@ -451,8 +489,8 @@ class LiveUse:
     elapsed_ms: float = 0.0
     outcome: str = "stored"
     """What the answer could rest on: `stored`, `pool`, `live`, or `fell_back` where nothing of the fetched pages was fit."""
-    filters: tuple[tuple[str, str], ...] = ()
-    """(URL, reason) of each page that was not used."""
+    filters: tuple[str, ...] = ()
+    """`URL: reason: detail` of each page that was not used."""
 
 
 @dataclass(frozen=True, slots=True)

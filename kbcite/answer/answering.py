@@ -15,7 +15,7 @@ from kbcite.answer.claims import ClaimCheck, Similarity
 from kbcite.answer.conflicts import Difference, find_difference
 from kbcite.answer.drafting import Draft, draft_extractive, draft_with_model
 from kbcite.answer.extractive import Candidate, Nearness, choose, confidence, rank_passages
-from kbcite.answer.freshness import TIME_SENSITIVE, WINDOWS, QuestionClass, classify_question
+from kbcite.answer.freshness import TIME_SENSITIVE, WINDOWS, classify_question
 from kbcite.answer.grounding import Statement, coverage, evidence_of, support
 from kbcite.answer.llm import Complete
 from kbcite.answer.questions import Kind, Question, read_question, subject_of
@@ -66,9 +66,11 @@ class AnswerOptions:
     0 answers from any passage, whatever of the question it leaves unsaid."""
     min_coverage: float = 0.8
     max_quote_chars: int = 600
-    question_class: QuestionClass | None = None
+    question_class: str | None = None
     """A caller's own class; None leaves it to the rules."""
-    windows: tuple[tuple[QuestionClass, int | None], ...] = tuple(WINDOWS.items())
+    windows: tuple[tuple[str, int | None], ...] = tuple(WINDOWS.items())
+    time_sensitive: frozenset[str] = TIME_SENSITIVE
+    """Classes that stale evidence does not answer."""
     model: str = ""
     """The name that goes into the record; used only where there is a model."""
 
@@ -82,7 +84,7 @@ class _Frame:
     now: str
     question: Question
     retrieval: Retrieval
-    question_class: QuestionClass
+    question_class: str
     window_s: int | None
 
 
@@ -120,7 +122,7 @@ def answer(
     if not used:
         return _refuse(frame, RefusalReason.BELOW_THRESHOLD, ("no block is relevant enough",))
     path: tuple[str, ...] = ()
-    if question_class in TIME_SENSITIVE:
+    if question_class in options.time_sensitive:
         fresh = [b for b in used if not freshness.is_stale(b.place, window_s, now)]
         if not fresh:
             return _refuse(frame, RefusalReason.STALE_ONLY, ("every block is older than the window",), stale=used)
@@ -212,14 +214,19 @@ def refuse(
     trace_id: str,
     threshold: float = 0.0,
     path: tuple[str, ...] = (),
+    question_class: str | None = None,
+    window_s: int | None = None,
 ) -> Answer:
-    """A refusal decided before retrieval: a domain that is not allowed, labels that hide everything."""
+    """A refusal that no evidence decides: a domain that is not allowed, labels that hide everything.
+
+    question_class, window_s: the caller's own; without a class the rules say both.
+    """
     read = read_question(question)
-    question_class = classify_question(question)
+    if question_class is None:
+        by_rule = classify_question(question)
+        question_class, window_s = by_rule, WINDOWS[by_rule]
     retrieval = Retrieval(0, 0, 0, threshold)
-    return _refuse(
-        _Frame(answer_id, trace_id, now, read, retrieval, question_class, WINDOWS[question_class]), reason, path
-    )
+    return _refuse(_Frame(answer_id, trace_id, now, read, retrieval, question_class, window_s), reason, path)
 
 
 def _refuse(
@@ -255,7 +262,7 @@ def _refuse(
         sources=(),
         grounding=Grounding(0.0, 0.0, retries, 0, (*path, f"refused: {reason.value}"), confidence),
         retrieval=frame.retrieval,
-        freshness=Freshness(frame.question_class.value, frame.window_s, newest),
+        freshness=Freshness(str(frame.question_class), frame.window_s, newest),
         refusal=Refusal(reason, message, best, "human" if person else "clarify", needed),
         notices=notices,
     )

@@ -8,7 +8,7 @@ history, definitions, standards). Rules and words decide; a caller's own class b
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 
 from kbcite.clock import from_text, seconds_between
@@ -111,9 +111,53 @@ _SMALL_TALK = re.compile(
 )
 
 
+_TITLE = re.compile(r"《[^《》]{1,60}》|〈[^〈〉]{1,60}〉")
+_CHANGE = re.compile(
+    r"公告|通知|(?:价格|费用|票价|油价)调整|[涨降调]价|停水|停电|停运|故障|\bannouncements?\b|\bnotices?\b|\bprice (?:change|increase|cut|rise)s?\b|\boutage\b"
+    r"|\breleased?\b",
+    re.IGNORECASE,
+)
+_RISK = re.compile(
+    r"合同|违约|赔偿|退款|押金|保修|条款|期限|起诉|诉讼|仲裁|剂量|用量|副作用|禁忌|药|疫苗|症状|诊断|治疗|孕妇|利率|贷款|利息|税率|个税|汇率|手续费|起征点|社保|公积金|保险|保费"
+    r"|理赔|基金|股价|分红"
+    r"|\bcontract|\bliabilit|\bpenalt(?:y|ies)\b|\brefund|\bdeposit\b|\bwarranty\b|\bdos(?:e|age)\b|\bside effects?\b|\bmedic(?:ine|ation)"
+    r"|\bvaccin|\bsymptom|\btreatment\b|\binterest rates?\b|\bloans?\b|\bmortgage|\btax(?:es| rate)?\b|\bexchange rate|\binsurance\b"
+    r"|\bpremium\b|\bdividend",
+    re.IGNORECASE,
+)
+
+
+def without_titles(question: str) -> str:
+    """The question with what stands in book quotes left out: 最新 in a title says nothing of time."""
+    return _TITLE.sub("《》", question)
+
+
+def class_of(question: str, words: Mapping[str, Sequence[str]]) -> str:
+    """The class of a question: the first whose own words it holds, else by the rules."""
+    plain = simplify(question).casefold()
+    for name, own in words.items():
+        if any(simplify(word).casefold() in plain for word in own):
+            return name
+    return classify_question(question).value
+
+
+def has_time_words(question: str) -> bool:
+    """True where words of time, or of a change that is announced, speak of an event of these days, not of small talk or a title."""
+    plain = simplify(without_titles(question))
+    if _SMALL_TALK.search(plain) or (_PAST.search(plain) and not _RECENT.search(plain)):
+        return False
+    return bool(_NOW.search(plain) or _RECENT.search(plain) or _CHANGE.search(plain))
+
+
+def is_high_risk(question: str, words: Sequence[str] = ()) -> bool:
+    """True where a wrong answer costs: contract, health and finance, and the caller's own words (SPEC 57)."""
+    plain = simplify(question)
+    return bool(_RISK.search(plain)) or any(simplify(word).casefold() in plain.casefold() for word in words)
+
+
 def classify_question(question: str) -> QuestionClass:
     """The class of a question by its words."""
-    question = simplify(question)
+    question = simplify(without_titles(question))
     if _SMALL_TALK.search(question):
         return QuestionClass.REFERENCE
     past = bool(_PAST.search(question))
@@ -147,8 +191,8 @@ def is_old_news(freshness: Freshness, now: str) -> bool:
     return seconds_between(freshness.newest_source, now) > OLD_NEWS_S
 
 
-def report(sources: Sequence[Source], question_class: QuestionClass, window_s: int | None, now: str) -> Freshness:
+def report(sources: Sequence[Source], question_class: str, window_s: int | None, now: str) -> Freshness:
     """Class, window, newest source and stale sources, for the answer record."""
     newest = max((source.published_at or source.fetched_at for source in sources), key=from_text, default=None)
     stale = tuple(source.n for source in sources if is_stale(source, window_s, now))
-    return Freshness(question_class.value, window_s, newest, stale)
+    return Freshness(str(question_class), window_s, newest, stale)

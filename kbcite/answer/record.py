@@ -14,6 +14,7 @@ from kbcite.records import (
     Conflict,
     Freshness,
     Grounding,
+    LiveUse,
     Marker,
     PageState,
     Quote,
@@ -75,6 +76,7 @@ def to_record(answer: Answer) -> dict[str, Any]:
             "window_s": freshness.window_s,
             "newest_source": freshness.newest_source,
             "stale_sources": list(freshness.stale_sources),
+            **({"live": _live(freshness.live)} if freshness.live else {}),
         },
         "retrieval": {
             "candidates": answer.retrieval.candidates,
@@ -100,6 +102,28 @@ def from_record(record: Mapping[str, Any]) -> Answer:
         raise UsageError(
             f"the record is not a whole {SCHEMA} answer: {error!r}; save it again with `ask --json`"
         ) from error
+
+
+def _live(use: LiveUse) -> dict[str, Any]:
+    return {
+        "triggered": use.triggered,
+        "why": list(use.why),
+        "urls": list(use.urls),
+        "elapsed_ms": use.elapsed_ms,
+        "outcome": use.outcome,
+        "filters": list(use.filters),
+    }
+
+
+def _read_live(row: Mapping[str, Any]) -> LiveUse:
+    return LiveUse(
+        row["triggered"],
+        tuple(row["why"]),
+        tuple(row["urls"]),
+        row["elapsed_ms"],
+        row["outcome"],
+        tuple(row["filters"]),
+    )
 
 
 def _claim(claim: Claim) -> dict[str, Any]:
@@ -189,7 +213,11 @@ def _answer(record: Mapping[str, Any]) -> Answer:
             retrieval["best_score"],
         ),
         freshness=Freshness(
-            freshness["class"], freshness["window_s"], freshness["newest_source"], tuple(freshness["stale_sources"])
+            freshness["class"],
+            freshness["window_s"],
+            freshness["newest_source"],
+            tuple(freshness["stale_sources"]),
+            _read_live(freshness["live"]) if freshness.get("live") else None,
         ),
         refusal=None
         if refusal is None

@@ -6,7 +6,7 @@ What the answer's own record holds already (steps, checks, times) is not repeate
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from kbcite.answer.questions import read_question
@@ -32,6 +32,49 @@ class TracedCandidate:
 
 
 @dataclass(frozen=True, slots=True)
+class TracedFetch:
+    """One page that was looked at while answering. Times in milliseconds from the start of the question."""
+
+    url: str
+    why: str
+    """`live page`, `stale hit`, `named`, `below URL` ..."""
+    way: str
+    """`pool`, or `fetch`."""
+    began_ms: float
+    ended_ms: float
+    outcome: str
+    """`page`, or the reason why it was not fit: `timeout`, `too_old`, `off_topic`, `gave_up` ..."""
+    detail: str
+    is_used: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LiveTrace:
+    """Whether pages were looked at while answering, why, and what came of each."""
+
+    question_class: str
+    window_s: int | None
+    way: str
+    """`stored`, `pool` or `live`: what was decided."""
+    reason: str
+    triggers: tuple[str, ...]
+    retrieval_ms: tuple[float, float]
+    """When the retrieval began and ended."""
+    fetches: tuple[TracedFetch, ...] = ()
+    invalid: tuple[tuple[str, str], ...] = ()
+    """(URL, reason) of stored pages that were not believed: `page_gone`, `corrected by URL`, `superseded`."""
+    refused: tuple[tuple[str, str], ...] = ()
+    """(URL, reason) of what the whitelist kept out."""
+
+    @property
+    def overlap_ms(self) -> float:
+        """How long retrieval and the fetches ran side by side."""
+        began, ended = self.retrieval_ms
+        spans = [(max(began, f.began_ms), min(ended, f.ended_ms)) for f in self.fetches if f.way == "fetch"]
+        return max((end - start for start, end in spans if end > start), default=0.0)
+
+
+@dataclass(frozen=True, slots=True)
 class Trace:
     kind: str
     """What the question was taken to ask for: `price`, `time`, `definition` ..."""
@@ -42,9 +85,12 @@ class Trace:
     """True where it may ask for two things at once."""
     candidates: tuple[TracedCandidate, ...]
     """Best first, those that were left out among them."""
+    live: LiveTrace | None = None
 
 
-def trace_of(question: str, retrieved: Sequence[RetrievedBlock], sources: Sequence[Source]) -> Trace:
+def trace_of(
+    question: str, retrieved: Sequence[RetrievedBlock], sources: Sequence[Source], live: LiveTrace | None = None
+) -> Trace:
     """The trace of a question whose candidates and cited sources are known."""
     read = read_question(question)
     candidates = tuple(
@@ -61,7 +107,7 @@ def trace_of(question: str, retrieved: Sequence[RetrievedBlock], sources: Sequen
         )
         for hit in retrieved
     )
-    return Trace(read.kind.value, read.language, tuple(f.text for f in read.figures), read.is_joined, candidates)
+    return Trace(read.kind.value, read.language, tuple(f.text for f in read.figures), read.is_joined, candidates, live)
 
 
 def to_record(trace: Trace) -> dict[str, Any]:
@@ -93,7 +139,26 @@ def to_record(trace: Trace) -> dict[str, Any]:
             }
             for c in trace.candidates
         ],
+        "live": _live_record(trace.live) if trace.live else None,
     }
+
+
+def _live_record(live: LiveTrace) -> dict[str, Any]:
+    return {**asdict(live), "overlap_ms": live.overlap_ms}
+
+
+def _read_live(row: Mapping[str, Any]) -> LiveTrace:
+    return LiveTrace(
+        row["question_class"],
+        row["window_s"],
+        row["way"],
+        row["reason"],
+        tuple(row["triggers"]),
+        tuple(row["retrieval_ms"]),
+        tuple(TracedFetch(**one) for one in row["fetches"]),
+        tuple((url, why) for url, why in row["invalid"]),
+        tuple((url, why) for url, why in row["refused"]),
+    )
 
 
 def from_record(record: Mapping[str, Any]) -> Trace:
@@ -120,4 +185,5 @@ def from_record(record: Mapping[str, Any]) -> Trace:
             )
             for row in record["candidates"]
         ),
+        _read_live(record["live"]) if record.get("live") else None,
     )

@@ -21,6 +21,7 @@ from kbcite import __version__
 from kbcite.cli.context import Context, log_line
 from kbcite.clock import pinned_clock, system_clock
 from kbcite.errors import ExitCode, Finding, KbciteError, UsageError
+from kbcite.records import LiveMode
 
 COMMANDS = {
     "init": "Make a store with a commented kbcite.toml.",
@@ -128,6 +129,8 @@ def global_options_first(arguments: list[str]) -> list[str]:
         argument = queue.pop(0)
         if argument == "--wait" and not (queue and _is_number(queue[0])):
             argument = "--wait=inf"  # an option with an optional value, which typer does not know
+        if argument == "--live" and "ask" in arguments and not (queue and queue[0] in list(LiveMode)):
+            argument = "--live=always"
         if argument == "--":
             return [*front, *rest, argument, *queue]
         if argument in _GLOBAL_FLAGS or argument.partition("=")[0] in _GLOBAL_VALUES:

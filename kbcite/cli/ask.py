@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import sys
+from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,10 +11,15 @@ import typer
 from kbcite.cli.answer_output import AnswerFormat, write_answer
 from kbcite.cli.context import Context, OpenStore, context_of
 from kbcite.errors import ExitCode, Finding, UsageError
-from kbcite.records import SourceType
+from kbcite.records import LiveMode, SourceType
+from kbcite.render import printable
 
 if TYPE_CHECKING:
+    from kbcite.retrieval.encoder import Encoder
+    from kbcite.retrieval.vector_index import VectorIndex
     from kbcite.stages.ask import Answered
+    from kbcite.stages.ask_live import LiveLook
+    from kbcite.stages.live import LiveBranch
 
 
 def register(app: typer.Typer) -> None:
@@ -41,6 +48,22 @@ def ask(
         Path | None,
         typer.Option("--output", "-o", metavar="FILE", help="Where to write it, if not to standard output."),
     ] = None,
+    class_: Annotated[
+        str | None,
+        typer.Option(
+            "--class",
+            metavar="NAME",
+            help="How fast such answers change: volatile, news, product, reference, or your own.",
+        ),
+    ] = None,
+    live: Annotated[
+        LiveMode | None,
+        typer.Option(
+            metavar="[MODE]",
+            help="Look at pages of the sources now: auto, where the question asks for it; never; or always.",
+        ),
+    ] = None,
+    no_live: Annotated[bool, typer.Option("--no-live", help="The same as --live never.")] = False,
     strict: Annotated[
         bool, typer.Option("--strict", help="Exit 4 where coverage or support is under the bar.")
     ] = False,
@@ -54,14 +77,20 @@ def ask(
         raise UsageError("the question is not valid UTF-8; write it in a UTF-8 terminal or file")
     if not text:
         raise UsageError('the question is empty; give one, like kbcite ask "how do I reset it?"')
-    with context.reading() as store:
+    if no_live and live not in (None, LiveMode.NEVER):
+        raise UsageError(f"--no-live and --live {live} exclude one another; give one of them")
+    with context.reading() as store, ExitStack() as doors:
+        wanted = LiveMode.NEVER if no_live else live or store.settings.live.mode
+        look = _Wanted(wanted, class_, doors)
         answered = _answer(
-            context, store, text, model, api_base, top_k, threshold, sentences, source_type, tuple(label or ())
+            context, store, text, model, api_base, top_k, threshold, sentences, source_type, tuple(label or ()), look
         )
         # Shown before it is saved: a store that is busy or full must not swallow an answer that may have cost something.
         write_answer(context, store, answered.answer, format_, output)
         if not save_answer(store.database, answered):
             context.say(f"{context.store} cannot be written, so the answer is not kept")
+        if look.look is not None:
+            _fill(context, store, look.look)
         bar = store.settings.ask
     answer = answered.answer
     if answer.refusal:
@@ -74,9 +103,49 @@ def ask(
         )
 
 
-def answer_anew(context: Context, store: OpenStore, question: str) -> Answered:
-    """The answer to a question under the store's settings, not saved yet."""
-    return _answer(context, store, question, None, None, None, None, 3, None, ())
+def answer_anew(
+    context: Context,
+    store: OpenStore,
+    question: str,
+    *,
+    top_k: int | None = None,
+    source_type: SourceType | None = None,
+    labels: tuple[str, ...] = (),
+    question_class: str | None = None,
+    live: LiveMode | None = None,
+) -> Answered:
+    """The answer to a question under the store's settings, not saved yet. live: whether pages are looked at now; None: they are not."""
+    with ExitStack() as doors:
+        wanted = None if live is None else _Wanted(live, question_class, doors)
+        return _answer(context, store, question, None, None, top_k, None, 3, source_type, labels, wanted)
+
+
+@dataclass(slots=True)
+class _Wanted:
+    """What the options say of live fetching; the doors that it opens are closed when the command is through."""
+
+    mode: LiveMode
+    question_class: str | None
+    doors: ExitStack
+    look: LiveLook | None = None
+    """The look that was made."""
+
+
+def _fill(context: Context, store: OpenStore, look: LiveLook) -> None:
+    """Let the fetches that were too slow for the answer fill the pool, and say which pages are worth a schedule."""
+    if sys.stdout is not None:
+        sys.stdout.flush()
+    for url in look.fill():
+        if store.settings.live.promote == "add":
+            from kbcite.settings import SETTINGS_NAME
+            from kbcite.store.settings_file import add_source
+
+            add_source(store.folder / SETTINGS_NAME, look.as_source(url))
+            context.say(f"{printable(url)} keeps being asked for; it is a source now, and the next crawl takes it up")
+        else:
+            context.say(
+                f'{printable(url)} keeps being asked for; "kbcite source add {printable(url)} --depth 0" makes it a page of the store'
+            )
 
 
 def _answer(
@@ -90,12 +159,14 @@ def _answer(
     sentences: int,
     source_type: SourceType | None,
     labels: tuple[str, ...],
+    wanted: _Wanted | None,
 ) -> Answered:
     from kbcite.answer.answering import AnswerOptions
+    from kbcite.answer.freshness import TIME_SENSITIVE
     from kbcite.answer.llm import open_model
     from kbcite.cli.search import open_find, open_store_encoder
     from kbcite.stages.ask import answer_question
-    from kbcite.stages.search import nearness_of
+    from kbcite.stages.search import nearness_of, open_index
 
     settings = store.settings.ask
     name = settings.model if model is None else model
@@ -103,13 +174,18 @@ def _answer(
         raise UsageError(f"--offline forbids the model {name}; leave it out for the extractive answer")
     bar = settings.threshold if threshold is None else threshold
     encoder = open_store_encoder(context, store)
-    find = open_find(store, encoder, top_k or settings.top_k, bar, source_type, labels)
+    index = open_index(store.database, encoder, store.vectors)
+    find = open_find(store, encoder, top_k or settings.top_k, bar, source_type, labels, index)
+    if wanted is not None:
+        wanted.look = _look(context, store, wanted, encoder, index, top_k or settings.top_k, bar, source_type, labels)
     complete = open_model(name, api_base or settings.api_base, timeout_s=settings.timeout_s) if name else None
     options = AnswerOptions(
         max_sentences=sentences,
         threshold=bar,
         min_coverage=settings.min_coverage,
         max_quote_chars=settings.max_quote_chars,
+        windows=tuple((label, one.window_s) for label, one in store.settings.classes),
+        time_sensitive=TIME_SENSITIVE | _own_classes(store),
         model=name,
     )
     return answer_question(
@@ -121,4 +197,59 @@ def _answer(
         options,
         context.clock,
         nearness_of(encoder),
+        wanted.look if wanted is not None else None,
+    )
+
+
+def _own_classes(store: OpenStore) -> frozenset[str]:
+    """The user's own classes that have a window: stale evidence does not answer them."""
+    from kbcite.settings import BUILTIN_CLASSES
+
+    builtin = dict(BUILTIN_CLASSES)
+    return frozenset(name for name, one in store.settings.classes if name not in builtin and one.window_s is not None)
+
+
+def _look(
+    context: Context,
+    store: OpenStore,
+    wanted: _Wanted,
+    encoder: Encoder,
+    index: VectorIndex,
+    top_k: int,
+    threshold: float,
+    source_type: SourceType | None,
+    labels: tuple[str, ...],
+) -> LiveLook:
+    """The look of one question; what fetches is imported and opened when it is first wanted."""
+    from kbcite.retrieval.ranking import RankingOptions
+    from kbcite.stages.ask_judge import LiveJudge
+    from kbcite.stages.ask_live import LiveLook
+    from kbcite.store.sqlite import only_reads
+
+    classes = dict(store.settings.classes)
+    if wanted.question_class is not None and wanted.question_class not in classes:
+        raise UsageError(f"--class {wanted.question_class!r} is not a class; there are {', '.join(classes)}")
+    barred = "--offline" if context.offline else ""
+    if only_reads(store.database.connection):
+        barred = "the store cannot be written"
+
+    def open_branch() -> LiveBranch:
+        from kbcite.cli.live import open_live
+
+        return wanted.doors.enter_context(open_live(context, store))
+
+    bar = min(threshold, min(one.min_relevance for one in classes.values()))
+    judge = LiveJudge(store.database, encoder, lambda: index.centroids, RankingOptions(top_k=top_k, threshold=bar))
+    return LiveLook(
+        store.database,
+        store.settings,
+        context.clock,
+        open_branch,
+        judge,
+        mode=wanted.mode,
+        barred=barred,
+        threshold=threshold,
+        question_class=wanted.question_class,
+        source_type=source_type,
+        labels=labels,
     )

@@ -14,6 +14,7 @@ from kbcite.render import hit_lines
 if TYPE_CHECKING:
     from kbcite.retrieval.encoder import Encoder
     from kbcite.retrieval.search import Found
+    from kbcite.retrieval.vector_index import VectorIndex
 
 
 def register(app: typer.Typer) -> None:
@@ -61,11 +62,12 @@ def open_find(
     threshold: float,
     source_type: SourceType | None,
     labels: tuple[str, ...],
+    index: VectorIndex | None = None,
 ) -> Callable[[str], Found]:
-    """A function that finds the blocks for a question with the encoder and the store's index."""
+    """A function that finds the blocks for a question with the encoder and the store's index, opened where it is not given."""
     from kbcite.retrieval.ranking import RankingOptions
     from kbcite.stages.search import open_index, search_blocks
 
-    index = open_index(store.database, encoder, store.vectors)
+    opened = open_index(store.database, encoder, store.vectors) if index is None else index
     ranking = RankingOptions(top_k=top_k, threshold=threshold)
-    return lambda question: search_blocks(question, store.database, encoder, index, ranking, source_type, labels)
+    return lambda question: search_blocks(question, store.database, encoder, opened, ranking, source_type, labels)

@@ -13,7 +13,7 @@ from kbcite.cli.saved_answers import find_answer, sources_of
 from kbcite.render import counted, fitted, one_line, printable, where
 
 if TYPE_CHECKING:
-    from kbcite.answer.trace import Trace, TracedCandidate
+    from kbcite.answer.trace import LiveTrace, Trace, TracedCandidate
 
 SHOWN = 8
 """Candidates that were left out and are shown one by one without --all; used ones are shown all."""
@@ -73,6 +73,8 @@ def _tree(record: dict[str, Any], found: Trace | None, everything: bool) -> Node
     grounding, timing = record["grounding"], record["timing_ms"]
     name = f"{record['id']}  {record['created_at'][:19].replace('T', ' ')}  {one_line(record['question'], 300)}"
     parts = [_question(record, found), _retrieval(record, found, everything, timing)]
+    if found is not None and found.live is not None:
+        parts.append(_live(record, found.live))
     steps = tuple(Node(printable(step)) for step in grounding["path"])
     confidence = grounding.get("confidence")
     sure = "" if confidence is None else f", confidence {confidence:.2f}"
@@ -115,6 +117,25 @@ def _retrieval(record: dict[str, Any], found: Trace | None, everything: bool, ti
     rest = Counter(c.dropped for c in dropped[len(shown) :])
     more = [Node(f"and {rest.total()} more: " + ", ".join(f"{why} {n}" for why, n in rest.items()))] if rest else []
     return Node(text, (*used, *(Node(_candidate(c)) for c in shown), *more))
+
+
+def _live(record: dict[str, Any], live: LiveTrace) -> Node:
+    """Whether pages were looked at, why, and what came of each."""
+    began, ended = live.retrieval_ms
+    below = [Node(f"trigger {one_line(trigger, 200)}") for trigger in live.triggers]
+    below += [Node(f"not believed: {printable(url)}, {printable(why)}") for url, why in live.invalid]
+    below += [Node(f"not allowed: {printable(url)}, {one_line(why, 160)}") for url, why in live.refused]
+    for fetch in live.fetches:
+        when = "from the pool" if fetch.way == "pool" else f"{fetch.began_ms:.0f} to {fetch.ended_ms:.0f} ms"
+        fate = "used" if fetch.is_used else f"{fetch.outcome} {one_line(fetch.detail, 120)}".strip()
+        below.append(Node(f"{fate}: {printable(fetch.url)} ({fetch.why}), {when}"))
+    if any(fetch.way == "fetch" for fetch in live.fetches):
+        below.append(
+            Node(f"retrieval ran from {began:.0f} to {ended:.0f} ms, {live.overlap_ms:.0f} ms of it beside a fetch")
+        )
+    use = record["freshness"].get("live")
+    outcome = f", {use['outcome']}" if use and use["triggered"] else ""
+    return Node(f"live       {live.way}: {one_line(live.reason, 200)}{outcome}", tuple(below))
 
 
 def _candidate(candidate: TracedCandidate) -> str:

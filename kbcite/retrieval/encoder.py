@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from kbcite.errors import UsageError
 from kbcite.retrieval.vectors import Vectors
+from kbcite.words import count_words
 
 
 class Encoder(Protocol):
@@ -25,6 +26,23 @@ class Encoder(Protocol):
 
     def encode_passages(self, texts: list[str]) -> Vectors:
         """Vectors of texts to be found; a text's vector never depends on the texts beside it."""
+
+
+@runtime_checkable
+class EncodesFew(Protocol):
+    """An encoder with a quick way for a passage or two."""
+
+    def encode_few(self, texts: list[str]) -> Vectors: ...
+
+
+FEW_WORDS = 350
+
+
+def encode_few(encoder: Encoder, texts: list[str]) -> Vectors:
+    """Vectors of passages that are wanted at once; where they are short, without loading what only many are worth."""
+    if isinstance(encoder, EncodesFew) and sum(map(count_words, texts)) <= FEW_WORDS:
+        return encoder.encode_few(texts)
+    return encoder.encode_passages(texts)
 
 
 def open_encoder(name: str, threads: int = 0, offline: bool = False) -> Encoder:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from kbcite.answer.answering import AnswerOptions, answer
+from kbcite.answer.answering import AnswerOptions, answer, refuse
 from kbcite.answer.deep_link import page_link
 from kbcite.answer.extractive import Nearness
 from kbcite.answer.llm import Complete
@@ -19,6 +19,7 @@ from kbcite.page.byte_span import byte_span, source_span
 from kbcite.page.provenance import page_source
 from kbcite.page.shown_text import shown_text
 from kbcite.records import Answer, RetrievedBlock, SnapshotReference, Source
+from kbcite.stages.ask_live import LiveLook
 from kbcite.store.archive import Archive
 from kbcite.store.database import Database
 from kbcite.store.sqlite import only_reads
@@ -44,31 +45,61 @@ def answer_question(
     options: AnswerOptions,
     clock: Clock,
     nearness: Nearness | None = None,
+    look: LiveLook | None = None,
 ) -> Answered:
-    """The answer or refusal, not saved yet. nearness: ranks passages in another language than the question's. Raises what `retrieve` and `complete` raise."""
+    """The answer or refusal, not saved yet. Raises what `retrieve` and `complete` raise.
+
+    nearness: ranks passages in another language than the question's. look: fetches pages beside the retrieval where the question asks
+    for it; its class is the question's.
+    """
     began = time.perf_counter()
+    if look is not None:
+        look.begin(question)
+        options = replace(options, question_class=look.question_class)
     retrieved = retrieve(question)
     found = time.perf_counter()
-    documents = database.documents
-    outcome = answer(
-        question,
-        retrieved,
-        options,
-        now=clock(),
-        answer_id=f"a{secrets.token_hex(6)}",
-        trace_id=secrets.token_hex(16),
-        complete=complete,
-        delimiter=secrets.token_hex(8),
-        document_text=documents.text,
-        nearness=nearness,
-    )
+    looked = look.finish(retrieved) if look is not None else None
+    seen = time.perf_counter()
+    if looked is not None:
+        retrieved = looked.blocks
+    answer_id, trace_id = f"a{secrets.token_hex(6)}", secrets.token_hex(16)
+    if looked is not None and looked.refusal is not None:
+        window_s = dict(options.windows).get(options.question_class or "")
+        outcome = refuse(
+            question,
+            looked.refusal,
+            now=clock(),
+            threshold=options.threshold,
+            path=looked.use.why,
+            question_class=options.question_class,
+            window_s=window_s,
+            answer_id=answer_id,
+            trace_id=trace_id,
+        )
+    else:
+        outcome = answer(
+            question,
+            retrieved,
+            options,
+            now=clock(),
+            complete=complete,
+            delimiter=secrets.token_hex(8),
+            document_text=database.documents.text,
+            nearness=nearness,
+            answer_id=answer_id,
+            trace_id=trace_id,
+        )
+    if looked is not None:
+        outcome = replace(outcome, freshness=replace(outcome.freshness, live=looked.use))
     document_of = {source.n: _document_of(source, retrieved) for source in outcome.sources}
     sources = tuple(_with_bytes(source, document_of[source.n], database, archive) for source in outcome.sources)
     done = time.perf_counter()
-    timing = (("retrieve", _ms(began, found)), ("answer", _ms(found, done)), ("total", _ms(began, done)))
-    outcome = replace(outcome, sources=sources, timing_ms=timing)
+    timing = [("retrieve", _ms(began, found)), ("answer", _ms(seen, done)), ("total", _ms(began, done))]
+    if looked is not None and looked.use.triggered:
+        timing.insert(1, ("live", _ms(found, seen)))
+    outcome = replace(outcome, sources=sources, timing_ms=tuple(timing))
     cited = [(source.n, source.block_id, document_of[source.n], source.snapshot.digest) for source in sources]
-    return Answered(outcome, tuple(cited), trace_of(question, retrieved, sources))
+    return Answered(outcome, tuple(cited), trace_of(question, retrieved, sources, looked.trace if looked else None))
 
 
 def save_answer(database: Database, answered: Answered) -> bool:

@@ -21,8 +21,19 @@ from kbcite.page.encoding import decode
 from kbcite.page.interstitial import recognise
 from kbcite.page.link_texts import link_texts, selected_text
 from kbcite.page.links import read_links
-from kbcite.records import Block, CleanDocument, FetchedPage, FetchFailure, Occurrence, Skipped, Stage
-from kbcite.settings import CrawlSettings, Settings, SourceSettings
+from kbcite.records import (
+    Block,
+    CleanDocument,
+    DecodedPage,
+    FetchedPage,
+    FetchFailure,
+    LiveLoss,
+    LivePage,
+    Occurrence,
+    Skipped,
+    Stage,
+)
+from kbcite.settings import CrawlSettings, Settings
 from kbcite.store.archive import Archive
 from kbcite.store.database import Database
 from kbcite.store.forgetting import forgotten_places
@@ -43,39 +54,6 @@ FAILURE_TTL_S = 300
 LAST_WORD_S = 1.0
 """How much later than its time limit a fetch may say that it has reached it."""
 INTERNAL_ERROR = "internal_error"
-
-
-@dataclass(frozen=True, slots=True)
-class LivePage:
-    """A page that was fetched now, or lately and is in the pool."""
-
-    requested_url: str
-    url: str
-    """After redirects."""
-    document: CleanDocument
-    """As stored, with its ID."""
-    pieces: tuple[tuple[Block, Occurrence], ...]
-    source: SourceSettings
-    fetched_at: str
-    is_pooled: bool
-    links: tuple[tuple[str, str], ...] = ()
-    """(URL, text) of its links; of a page fetched now alone."""
-    began_at: float = 0.0
-    """On the monotonic clock, as `ended_at`; both 0 from the pool."""
-    ended_at: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class LiveLoss:
-    """A page that brought nothing to use."""
-
-    url: str
-    reason: str
-    """`timeout`, `http_404`, `bot_challenge`, `robots_disallowed`, `needs_javascript` ..."""
-    detail: str
-    is_pooled: bool = False
-    began_at: float = 0.0
-    ended_at: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +166,10 @@ class LiveBranch:
         if document is None:
             return None
         pieces = tuple(self._database.blocks.of_document(found.document_id))
-        return LivePage(url, found.url, document, pieces, source, found.fetched_at, is_pooled=True)
+        links = link_texts(self._decoded(document.digest), found.url)
+        return LivePage(
+            url, found.url, document, pieces, source.type, source.labels, found.fetched_at, is_pooled=True, links=links
+        )
 
     def fetch_live(self, url: str, selector: str = "", ttl_s: int = DEFAULT_TTL_S) -> LiveText | Skipped:
         """The text of one page of the whitelist, from the pool where it is not older than `ttl_s`, else fetched now.
@@ -208,7 +189,7 @@ class LiveBranch:
                 return Skipped(url, Stage.LIVE, found.reason, found.detail)
             text = found.document.text
             if selector:
-                chosen = self._selected(found.document, selector)
+                chosen = selected_text(self._decoded(found.document.digest), selector)
                 if chosen is None:
                     return Skipped(url, Stage.LIVE, "selector", f"{selector!r} names nothing on the page")
                 text = chosen
@@ -229,14 +210,14 @@ class LiveBranch:
         within_s = self._settings.live.fetch_within_s
         self.start(url)
         for found in self.collect(time.monotonic() + within_s + LAST_WORD_S):
-            if (found.requested_url if isinstance(found, LivePage) else found.url) == url:
+            if found.requested_url == url:
                 return found
         return LiveLoss(url, "timeout", f"not there after {within_s:g} s")
 
-    def _selected(self, document: CleanDocument, selector: str) -> str | None:
-        snapshot = self._database.pages.snapshot_by_digest(document.digest)
-        content_type = snapshot.content_type if snapshot is not None else None
-        return selected_text(decode(self._archive.get(document.digest), content_type), selector)
+    def _decoded(self, digest: str) -> DecodedPage:
+        """The archived page."""
+        snapshot = self._database.pages.snapshot_by_digest(digest)
+        return decode(self._archive.get(digest), snapshot.content_type if snapshot is not None else None)
 
     # ------------------------------------------------------------ in a thread
 
@@ -313,7 +294,8 @@ class LiveBranch:
             page.final_url,
             document,
             pieces,
-            source,
+            source.type,
+            source.labels,
             page.fetched_at,
             is_pooled=False,
             links=brought.links,

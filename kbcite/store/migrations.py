@@ -329,6 +329,19 @@ MIGRATIONS: tuple[tuple[int, str], ...] = (
         CREATE INDEX live_fetches_page ON live_fetches(url_key, at);
         """,
     ),
+    (
+        12,
+        """
+        -- Vectors of pooled blocks, so that a second question embeds nothing. Not among `vectors`: those are what an index holds.
+        CREATE TABLE live_vectors(
+            encoder TEXT NOT NULL,
+            block_num INTEGER NOT NULL REFERENCES blocks(num) ON DELETE CASCADE,
+            vector BLOB NOT NULL,  -- float32, little endian, unit length, not centred
+            PRIMARY KEY(encoder, block_num)
+        ) WITHOUT ROWID;
+        CREATE INDEX live_vectors_block ON live_vectors(block_num);
+        """,
+    ),
 )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import timedelta
 
@@ -95,7 +95,31 @@ class Pool:
     def purge(self, now: str, ttl_s: int) -> int:
         """Let go of what is older; the number of addresses. Bytes and readings stay: answers may cite them."""
         before = to_text(from_text(now) - timedelta(seconds=ttl_s))
-        return self._sql.execute("DELETE FROM live_pool WHERE fetched_at < ?", (before,)).rowcount
+        gone = self._sql.execute("DELETE FROM live_pool WHERE fetched_at < ?", (before,)).rowcount
+        if gone:
+            self._sql.execute(
+                """DELETE FROM live_vectors WHERE block_num NOT IN
+                   (SELECT o.block_num FROM live_pool p JOIN occurrences o ON o.document_id = p.document_id)"""
+            )
+        return gone
+
+    def vectors(self, encoder: str, block_ids: Sequence[str]) -> dict[str, bytes]:
+        """The vectors of blocks that have one of this encoder: float32, little endian, unit length, not centred."""
+        rows = self._sql.execute(
+            """SELECT b.id, coalesce(v.vector, l.vector) FROM blocks b
+               LEFT JOIN live_vectors l ON l.block_num = b.num AND l.encoder = ?1
+               LEFT JOIN vectors v ON v.block_num = b.num AND v.encoder_id = (SELECT id FROM encoders WHERE fingerprint = ?1)
+               WHERE b.id IN (SELECT value FROM json_each(?2)) AND coalesce(v.vector, l.vector) IS NOT NULL""",
+            (encoder, json.dumps(list(block_ids))),
+        )
+        return dict(rows.fetchall())
+
+    def save_vectors(self, encoder: str, vectors: Mapping[str, bytes]) -> None:
+        """Keep vectors of pooled blocks by block ID."""
+        self._sql.executemany(
+            "INSERT OR REPLACE INTO live_vectors SELECT ?, num, ? FROM blocks WHERE id = ?",
+            [(encoder, vector, block_id) for block_id, vector in vectors.items()],
+        )
 
     def is_scheduled(self, url: str) -> bool:
         """Whether rechecks visit the page anyway."""
@@ -111,10 +135,14 @@ class Pool:
         found = {}
         for url in urls:
             row = self._sql.execute(
-                """SELECT p.fetched_at, p.misses FROM pages p LEFT JOIN aliases a ON a.page_id = p.id
-                   WHERE (p.url = ? OR a.url_key = ?) AND NOT p.is_live LIMIT 1""",
-                (url, url_key(url)),
+                "SELECT fetched_at, misses FROM pages WHERE url = ? AND NOT is_live", (url,)
             ).fetchone()
+            if row is None:
+                row = self._sql.execute(
+                    """SELECT p.fetched_at, p.misses FROM aliases a JOIN pages p ON p.id = a.page_id
+                       WHERE a.url_key = ? AND NOT p.is_live""",
+                    (url_key(url),),
+                ).fetchone()
             if row:
                 found[url] = (str(row[0]), int(row[1]))
         return found

@@ -109,7 +109,7 @@ class WordIndex:
         if not total or not wanted:
             return {}
         spread = self._document_counts(wanted)
-        idf = {term: math.log(1 + (total - spread.get(term, 0) + 0.5) / (spread.get(term, 0) + 0.5)) for term in wanted}
+        idf = {term: _idf(total, spread.get(term, 0)) for term in wanted}
         chosen = sorted((term for term in wanted if term in spread), key=lambda term: -idf[term])[:MAX_TERMS]
         if not chosen:
             return {}
@@ -129,6 +129,20 @@ class WordIndex:
             return dict(rows)
         return dict(islice(((block_id, coverage) for block_id, coverage in rows if block_id in allowed), limit))
 
+    def coverage(self, question: str, passages: Sequence[tuple[str, str]]) -> list[float]:
+        """Coverage of texts that are not in the index, (text, context) each, by what the index says of the terms."""
+        (total,) = self._sql.execute("SELECT count(*) FROM word_rows").fetchone()
+        wanted = sorted(question_terms(question))
+        spread = self._document_counts(wanted)
+        idf = {term: _idf(total, spread.get(term, 0)) for term in wanted}
+        possible = sum(idf.values())
+        found = []
+        for text, context in passages:
+            body, above = set(_as_indexed(text).split()), set(_as_indexed(context).split())
+            held = sum(idf[t] * (1.0 if t in body else CONTEXT_WEIGHT if t in above else 0.0) for t in wanted)
+            found.append(held / possible if possible else 0.0)
+        return found
+
     def _document_counts(self, wanted: Sequence[str]) -> dict[str, int]:
         marks = ",".join("?" * len(wanted))
         return dict(self._sql.execute(f"SELECT term, doc FROM word_terms WHERE term IN ({marks})", wanted))
@@ -136,6 +150,11 @@ class WordIndex:
     def _rules(self) -> str | None:
         row = self._sql.execute("SELECT value FROM meta WHERE key = 'word_rules'").fetchone()
         return row[0] if row else None
+
+
+def _idf(total: int, spread: int) -> float:
+    """Inverse document frequency of a term that stands in `spread` of `total` blocks."""
+    return math.log(1 + (total - spread + 0.5) / (spread + 0.5))
 
 
 def question_terms(question: str) -> set[str]:

@@ -200,6 +200,7 @@ def test_a_stored_page_that_is_gone_is_noted_and_one_that_changed_is_visited_fir
 
 
 def test_a_long_page_is_cut_at_200_kilobytes_at_a_line(store: Store, site: Site) -> None:
+    store.settings = replace(store.settings, live=LiveSettings())
     site.pages["/long.html"] = page("".join(f"<p>{n}: {TEXT}</p>" for n in range(1500)))
     found = store.fetch(f"{site.url}/long.html")
     assert isinstance(found, LiveText)
