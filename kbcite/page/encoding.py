@@ -254,6 +254,8 @@ def _sample(data: bytes) -> bytes:
 
     In Western text nearly every byte above ASCII stands alone between letters; East Asian characters come in runs.
     """
+    # No East Asian encoding has `>` inside a character: what is plain ASCII between two of them, mostly scripts, is left out.
+    data = b">".join([piece for piece in data.split(b">") if not piece.isascii()])
     runs: list[bytes] = []
     if len(data) > _WINDOWS * _WINDOW_BYTES:
         step = (len(data) - _WINDOW_BYTES) // (_WINDOWS - 1)
