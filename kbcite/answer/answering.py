@@ -13,6 +13,7 @@ from kbcite.answer import freshness
 from kbcite.answer.assembling import DocumentText, assemble
 from kbcite.answer.claims import ClaimCheck, Similarity
 from kbcite.answer.conflicts import Difference, find_difference
+from kbcite.answer.cross_check import DISAGREE, CheckedValue, CrossCheck, cross_check
 from kbcite.answer.drafting import Draft, draft_extractive, draft_with_model
 from kbcite.answer.extractive import Candidate, Nearness, choose, confidence, rank_passages
 from kbcite.answer.freshness import TIME_SENSITIVE, WINDOWS, classify_question
@@ -22,7 +23,9 @@ from kbcite.answer.questions import Kind, Question, read_question, subject_of
 from kbcite.answer.unsaid import NEVER, Unsaid, find_unsaid
 from kbcite.answer.weights import Weigh, idf_over
 from kbcite.answer.wording import (
+    CONFLICT_NOTICE,
     LIVE_NOTICE,
+    cross_check_sentence,
     difference_sentence,
     low_coverage_notice,
     newest_notice,
@@ -71,6 +74,8 @@ class AnswerOptions:
     windows: tuple[tuple[str, int | None], ...] = tuple(WINDOWS.items())
     time_sensitive: frozenset[str] = TIME_SENSITIVE
     """Classes that stale evidence does not answer."""
+    is_high_risk: bool = False
+    """Two or three sources are compared, and the outcome is said."""
     model: str = ""
     """The name that goes into the record; used only where there is a model."""
 
@@ -136,6 +141,9 @@ def answer(
     sure = round(confidence(read, ranked, used), 4)
     # What a thing is, is told in other words on every page.
     difference = None if subject_of(read) else find_difference(read, ranked, used, weigh)
+    checked = cross_check(read, ranked, used) if options.is_high_risk else None
+    if checked is not None:
+        difference = None  # what the comparison says, it says of the same values
     if complete is None:
         if not ranked or (sure < options.min_confidence and ranked[0].coverage < WELL_SAID):
             return _refuse(
@@ -158,6 +166,9 @@ def answer(
                 needed=min(1.0, unsaid.needed),
                 unsaid=unsaid.words,
             )
+        if checked is not None and checked.agreeing:
+            first = checked.agreeing[0].candidate
+            chosen = [first, *(c for c in chosen if c not in [v.candidate for v in checked.differing] and c != first)]
         if difference is not None:
             chosen = [difference.preferred, *(c for c in chosen if c not in (difference.preferred, difference.other))]
         draft = draft_extractive(chosen[: options.max_sentences], used, weigh, similarity)
@@ -170,7 +181,7 @@ def answer(
             usage=draft.usage,
             method=options.model if complete else "extractive",
         )
-    return _answered(frame, draft, sure, difference, used, options, weigh, document_text, bool(complete))
+    return _answered(frame, draft, sure, difference, checked, used, options, weigh, document_text, bool(complete))
 
 
 def _that_say_it(
@@ -273,6 +284,7 @@ def _answered(
     draft: Draft,
     sure: float,
     difference: Difference | None,
+    checked: CrossCheck | None,
     used: Sequence[RetrievedBlock],
     options: AnswerOptions,
     weigh: Weigh,
@@ -284,12 +296,17 @@ def _answered(
     said = _difference_statement(difference, statements, language) if difference else None
     if said:
         statements.append(said)
+    if checked is not None:
+        statements.append(_checked_statement(checked, statements, language))
     assembled = assemble(statements, used, frame.now, options.max_quote_chars, weigh, document_text)
     conflicts: tuple[Conflict, ...] = ()
     if difference and said:
         numbers = assembled.numbers[-1]
         values = tuple(zip(difference.values, (numbers[0], numbers[-1]), strict=True))
         conflicts = (Conflict(frame.question.text, values, difference.reason),)
+    if checked is not None:
+        values = tuple(zip((value.text for value in _values_of(checked)), assembled.numbers[-1], strict=True))
+        conflicts = (Conflict(frame.question.text, values, checked.ruling),) if checked.differing else ()
     share = coverage(statements)
     fresh = freshness.report(assembled.sources, frame.question_class, frame.window_s, frame.now)
     return Answer(
@@ -309,7 +326,10 @@ def _answered(
         conflicts=conflicts,
         method=options.model if with_model else "extractive",
         usage=draft.usage,
-        notices=_notices(assembled.sources, fresh, frame.now, share, options.min_coverage, language),
+        notices=(
+            *([CONFLICT_NOTICE[language]] if checked is not None and checked.ruling == DISAGREE else []),
+            *_notices(assembled.sources, fresh, frame.now, share, options.min_coverage, language),
+        ),
     )
 
 
@@ -322,6 +342,24 @@ def _difference_statement(difference: Difference, statements: Sequence[Statement
         "\n" if statements else "",
         check=ClaimCheck(Verdict.SUPPORTED, 1.0, (("conflict", "stated"),)),
         spans=tuple((c.block, c.passage.start, c.passage.end) for c in (preferred, other)),
+    )
+
+
+def _values_of(checked: CrossCheck) -> tuple[CheckedValue, ...]:
+    return (*checked.agreeing, *checked.differing)
+
+
+def _checked_statement(checked: CrossCheck, statements: Sequence[Statement], language: str) -> Statement:
+    """The sentence that says what comparing the sources gave, citing each of them."""
+    agreed = checked.agreeing[0].text if checked.agreeing else ""
+    others = [value.text for value in checked.differing]
+    candidates = [value.candidate for value in _values_of(checked)]
+    return Statement(
+        cross_check_sentence(agreed, checked.count, others, language),
+        tuple(c.block for c in candidates),
+        "\n" if statements else "",
+        check=ClaimCheck(Verdict.SUPPORTED, 1.0, (("cross_check", "agree" if agreed else "differ"),)),
+        spans=tuple((c.block, c.passage.start, c.passage.end) for c in candidates),
     )
 
 

@@ -17,6 +17,11 @@ LIVE_NOTICE = {
     "en": "The following was fetched live and may hold unverified information",
 }
 
+CONFLICT_NOTICE = {
+    "zh": "多来源信息存在冲突，以下内容可能不完全准确",
+    "en": "Sources contradict one another; the following may not be wholly accurate",
+}
+
 _WAYS_ON = {
     "zh": {
         RefusalReason.EMPTY_RECALL: "知识库中没有找到相关内容：请换一种问法、补充关键词，或先收录相关页面；也可以转交人工处理。",
@@ -81,6 +86,21 @@ def difference_sentence(values: tuple[str, str], reason: str, language: str) -> 
         "rank": f"Note that sources differ: one has “{first}”, another has “{second}”, and their dates do not decide.",
     }
     return (zh if language == "zh" else en)[reason]
+
+
+def cross_check_sentence(agreed: str, count: int, others: Sequence[str], language: str) -> str:
+    """What comparing sources gave: how many agree on a value, and what others have; without an agreed value, what each has."""
+    if language == "zh":
+        quoted = "、".join(f"“{value}”" for value in others)
+        if not agreed:
+            return f"经核对，各来源说法不一：{quoted}。"
+        rest = f"，另有来源为{quoted}" if others else ""
+        return f"经核对，{count} 个来源一致为“{agreed}”{rest}。"
+    quoted = ", ".join(f"“{value}”" for value in others)
+    if not agreed:
+        return f"Compared, the sources differ: {quoted}."
+    rest = f"; another has {quoted}" if others else ""
+    return f"Compared, {count} sources agree on “{agreed}”{rest}."
 
 
 def newest_notice(when: str, language: str) -> str:

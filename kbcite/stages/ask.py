@@ -55,7 +55,7 @@ def answer_question(
     began = time.perf_counter()
     if look is not None:
         look.begin(question)
-        options = replace(options, question_class=look.question_class)
+        options = replace(options, question_class=look.question_class, is_high_risk=look.is_high_risk)
     retrieved = retrieve(question)
     found = time.perf_counter()
     looked = look.finish(retrieved) if look is not None else None

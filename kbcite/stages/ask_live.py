@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Protocol
 
 from kbcite.answer.corrections import corrected_pages
-from kbcite.answer.freshness import class_of, has_time_words, is_stale
+from kbcite.answer.freshness import class_of, has_time_words, is_high_risk, is_stale
 from kbcite.answer.live_decision import Decision, PageChoice, Situation, Way, decide
 from kbcite.answer.live_filters import off_topic, why_unfit
 from kbcite.answer.live_pages import LiveEntry, is_topical, links_to_follow
@@ -140,6 +140,11 @@ class LiveLook:
         """Of the question that was begun."""
         assert self._situation is not None, "begin comes first"
         return self._situation.question_class
+
+    @property
+    def is_high_risk(self) -> bool:
+        """Whether sources are to be compared for the question that was begun."""
+        return self._class.high_risk or is_high_risk(self._question, self._settings.live.risk_words)
 
     @cached_property
     def _scope(self) -> Scope:
