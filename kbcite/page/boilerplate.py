@@ -48,7 +48,8 @@ _NOISE = re.compile(
     r"广告|上一篇|下一篇|编辑推荐|网友评论|大家都在看|其他人也在看|扫一扫|分享到|责任编辑|责编|"
     r"(?:related|recommended|popular|similar|more|latest|recent) (?:articles?|posts?|stories|reading|links|topics|content|news|products)\b|"
     r"(?:recommended|trending|advertisement|sponsored|share this|see also|also read|read also|read next|read more|you (?:may|might) also|"
-    r"customers (?:who|also)|frequently bought|recently viewed|complete (?:the|your) look|more (?:from|on|in)|most (?:read|popular|viewed)|don'?t miss|sign up|subscribe|follow us)\b)",
+    r"customers (?:who|also)|frequently bought|recently viewed|complete (?:the|your) look|"
+    r"more (?:from|on|in)|most (?:read|popular|viewed)|don'?t miss|sign up|subscribe|follow us)\b)",
     re.IGNORECASE,
 )
 _STATEMENT = re.compile(
