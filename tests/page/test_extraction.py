@@ -55,7 +55,7 @@ KEPT = {
     "a quote with a noise word": ("<blockquote><p>相关阅读 was on the sign, he said.</p></blockquote>", "> 相关阅读 was"),
     "code": ("<pre>menu = nav.items()</pre>", "menu = nav.items()"),
     "a list of sources": ("<ul><li><a href=/s>Timetable of the harbour office</a></li></ul>", "- Timetable of the harbour office"),
-    "a paragraph of links in running text": ("<p><a href=/a>Tickets</a>, <a href=/b>times</a>, <a href=/c>rules</a> are here.</p>", "Tickets, times, rules are here."),
+    "a paragraph of links in running text": ("<p><a href=/a>Tickets</a>, <a href=/b>times</a>, <a href=/c>fees</a>: here.</p>", "Tickets, times, fees: here."),
     "a first page that is named": ("<p>See page 2 first, then the last page.</p>", "See page 2 first, then the last page."),
     "a short list": ("<ul><li>oil</li><li>salt</li></ul>", "- oil\n- salt"),
     "a panel that a click opens": ("<div role=tabpanel hidden><p>On Mondays the ferry is free.</p></div>", "the ferry is free"),
