@@ -1,9 +1,13 @@
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import settings
 
 from tests.apart import Apart
 from tests.site_server import Site, serve_site
+
+settings.register_profile("kbcite", deadline=None)  # a busy machine is no fault of the code
+settings.load_profile("kbcite")
 
 
 @pytest.fixture

@@ -399,7 +399,7 @@ MARKDOWN = st.lists(
 ).map("\n".join)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(MARKDOWN)
 def test_blocks_of_any_text_are_in_order_and_hold_everything(text: str) -> None:
     blocks = chunk_document(text, overlap_words=0)

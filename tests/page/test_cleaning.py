@@ -67,7 +67,7 @@ PIECES = st.sampled_from(
 )  # fmt: skip
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.lists(PIECES, max_size=40))
 def test_mangled_html_gives_a_document_whose_spans_map_back_or_a_reason(pieces):
     data = "".join(pieces).encode()
