@@ -48,7 +48,8 @@ lint: dev
 	$(BIN)/mypy
 
 regress: dev
-	$(BIN)/kbcite regress --pages golden_pages
+	@mkdir -p build
+	$(BIN)/kbcite regress --pages golden_pages --html build/regress.html
 
 bench: dev
 	-@$(BIN)/pip install -q --group bench
