@@ -12,6 +12,9 @@ from kbcite.errors import UsageError
 
 if TYPE_CHECKING:
     from kbcite.stages.live import LiveBranch
+    from kbcite.web.fetch import Fetcher
+    from kbcite.web.scope import Scope
+    from kbcite.web.visitor import Fetch
 
 
 @contextmanager
@@ -27,7 +30,29 @@ def open_live(context: Context, store: OpenStore) -> Iterator[LiveBranch]:
     scope = Scope(settings.sources)
     with (
         Fetcher(live_crawl_settings(settings), allow_private=scope.allows_private, clock=context.clock) as fetcher,
-        rendering(context, store, fetcher) as render,
-        LiveBranch(store.database, store.archive, render.fetch, settings, context.clock) as branch,
+        _page_fetch(context, store, fetcher, scope) as fetch,
+        LiveBranch(store.database, store.archive, fetch, settings, context.clock) as branch,
     ):
         yield branch
+
+
+@contextmanager
+def _page_fetch(context: Context, store: OpenStore, fetcher: Fetcher, scope: Scope) -> Iterator[Fetch]:
+    """What fetches pages: kbcite itself, with a browser where one is needed, or the tool that `live.fetcher` names."""
+    settings = store.settings
+    if settings.live.fetcher == "builtin":
+        with rendering(context, store, fetcher) as render:
+            yield render.fetch
+        return
+    from kbcite.web.tool_fetch import ToolFetch
+    from kbcite.web.tool_server import named_server, open_tool_server
+
+    with open_tool_server(*named_server(settings.live.fetcher, settings.mcp, "live.fetcher")) as server:
+        yield ToolFetch(
+            server,
+            fetcher.fetch,
+            scope.allows_private,
+            max_bytes=settings.crawl.max_bytes,
+            within_s=settings.live.fetch_within_s,
+            clock=context.clock,
+        ).fetch

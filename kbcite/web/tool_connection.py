@@ -39,12 +39,14 @@ class ToolConnection:
         """The server's tools; or the KbciteError that there was instead of a connection."""
         self._client: Client | None = None
         self._stop = anyio.Event()
+        self._scope = anyio.CancelScope()
 
     async def run(self) -> None:
         """Connect, list the tools, and hold on until `stop`."""
         timeout_s = self._server.timeout_s
         try:
-            with anyio.CancelScope(deadline=anyio.current_time() + timeout_s) as scope:
+            with self._scope as scope:
+                scope.deadline = anyio.current_time() + timeout_s
                 async with self._connected() as client:
                     tools = await _tools_of(client)
                     scope.deadline = math.inf  # from here on each call has a time of its own
@@ -52,7 +54,8 @@ class ToolConnection:
                     self.ready.set_result(tools)
                     await self._stop.wait()
             if scope.cancelled_caught and not self.ready.done():
-                self.ready.set_exception(self._error(f"did not answer within {timeout_s:g} s"))
+                ended = "was left" if self._stop.is_set() else f"did not answer within {timeout_s:g} s"
+                self.ready.set_exception(self.error(ended))
         except (OSError, MCPError, ValidationError, RuntimeError, httpx2.HTTPError, BaseExceptionGroup) as error:
             if not self.ready.done():
                 self.ready.set_exception(self._explained(error))
@@ -60,18 +63,24 @@ class ToolConnection:
             self._client = None
 
     def stop(self) -> None:
+        """Let go of the server, connected or not yet."""
         self._stop.set()
+        if self._client is None:
+            self._scope.cancel()
 
-    async def call(self, arguments: dict[str, Any], within_s: float) -> mcp_types.CallToolResult:
-        """What the tool gives back. Raises ProviderError for a server that gives nothing, in time or at all."""
+    async def call(self, arguments: dict[str, Any], left_s: float, limit_s: float) -> mcp_types.CallToolResult:
+        """What the tool gives back. Raises ProviderError for a server that gives nothing, or not in time.
+
+        left_s: of the limit that the caller was given, which a message names.
+        """
         client = self._client
         if client is None:
-            raise self._error("is no longer connected")
+            raise self.error("is no longer connected")
         try:
-            with anyio.fail_after(within_s):
+            with anyio.fail_after(left_s):
                 return await client.call_tool(self._server.tool, arguments)
         except TimeoutError as error:
-            raise self._error(f'tool "{self._server.tool}" did not answer within {within_s:g} s') from error
+            raise self.error(f'tool "{self._server.tool}" did not answer within {limit_s:g} s') from error
         except (MCPError, ValidationError, RuntimeError, httpx2.HTTPError, BaseExceptionGroup) as error:
             if not self.signs.trouble:
                 await anyio.sleep(0.05)  # the exit code and the last words of a server that died come a little later
@@ -114,23 +123,23 @@ class ToolConnection:
             return error
         signs, command = self.signs, self._server.command
         if signs.trouble:
-            return self._error(signs.trouble)
+            return self.error(signs.trouble)
         if isinstance(error, FileNotFoundError | PermissionError | NotADirectoryError) and command:
             why = "there is no program" if isinstance(error, FileNotFoundError) else "may not be run:"
             return UsageError(f'[mcp.{self.name}]: {why} "{command[0]}"; install it, or mend command in kbcite.toml')
         if isinstance(error, MCPError) and error.code == mcp_types.CONNECTION_CLOSED:
-            return self._error(f"ended{self._last_words()}")
+            return self.error(f"ended{self._last_words()}")
         if isinstance(error, MCPError):
-            return self._error(f"answered with an error: {_short(error.message)}")
+            return self.error(f"answered with an error: {_short(error.message)}")
         if isinstance(error, httpx2.HTTPError | OSError):
-            return self._error(
+            return self.error(
                 f"at {self._server.url or command[0]} cannot be reached: {_short(str(error) or repr(error))}"
             )
         if isinstance(error, ValidationError):
             first = error.errors()[0]
             where = ".".join(map(str, first["loc"])) or "it"
-            return self._error(f"sent a result that is none of MCP: {_short(where)}: {_short(first['msg'])}")
-        return self._error(f"sent a result that cannot be used: {_short(str(error).partition(chr(10))[0])}")
+            return self.error(f"sent a result that is none of MCP: {_short(where)}: {_short(first['msg'])}")
+        return self.error(f"sent a result that cannot be used: {_short(str(error).partition(chr(10))[0])}")
 
     def _last_words(self) -> str:
         signs = self.signs
@@ -138,7 +147,7 @@ class ToolConnection:
         words = f": {_short(signs.errors[-1])}" if signs.errors else ""
         return f"{code}{words}"
 
-    def _error(self, what: str) -> ProviderError:
+    def error(self, what: str) -> ProviderError:
         junk = self.signs.junk
         hint = f"; it prints {_short(junk)!r} where only messages may stand" if junk else ""
         return ProviderError(f'MCP server "{self.name}" {what}{hint}')

@@ -15,7 +15,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from kbcite.clock import Clock, system_clock
-from kbcite.errors import ProviderError
+from kbcite.errors import KbciteError
 from kbcite.records import FetchedPage, FetchFailure
 from kbcite.urls import resolve, split
 from kbcite.web.addresses import is_private
@@ -85,7 +85,7 @@ class ToolFetch:
             reply = self._server.call({"url": current}, self._within_s)
         except NameNotFound as error:
             return FetchFailure(url, "dns", str(error), retryable=True)
-        except ProviderError as error:
+        except KbciteError as error:
             return FetchFailure(url, "tool_failed", str(error), retryable=True)
         text = reply.text or _only_text(reply.structured)
         if reply.is_error or not text.strip():

@@ -65,11 +65,12 @@ def environment_of(names: Sequence[str], environment: Mapping[str, str]) -> dict
 @asynccontextmanager
 async def pipes_to(command: Sequence[str], environment: Mapping[str, str], signs: Signs) -> AsyncIterator[Streams]:
     """Streams of messages from and to a program. Raises OSError where it cannot be started."""
-    process = await anyio.open_process([*command], env=environment, start_new_session=True)
+    with anyio.CancelScope(shield=True):  # a start that is cancelled half way would leave the process
+        process = await anyio.open_process([*command], env=environment, start_new_session=True)
     assert process.stdin and process.stdout and process.stderr, "they are pipes"
     heard, incoming = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     outgoing, to_send = anyio.create_memory_object_stream[SessionMessage](0)
-    # Nothing is awaited between the start and here: a cancellation in between would leave the process.
+    # Nothing is awaited between the start and here, for the same reason.
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(_read, process, process.stdout, heard, signs)
         tasks.start_soon(_write, process.stdin, to_send, heard)

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import os
 import re
+import time
 from collections.abc import Iterator, Mapping
-from concurrent.futures import FIRST_COMPLETED, wait
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -42,21 +43,38 @@ class ToolReply:
 
 
 class ToolServer:
-    """A connected server; safe to use from several threads."""
+    """A server that is being connected, or is; safe to use from several threads.
+
+    Its first use waits for the connection, lists the tools and checks the one that is wanted. Raises UsageError for what is to be mended
+    in the settings, ProviderError for a server that does not do its part.
+    """
 
     def __init__(
         self,
         name: str,
         settings: ToolServerSettings,
-        tools: tuple[mcp_types.Tool, ...],
         connection: ToolConnection,
+        task: Future[None],
         portal: BlockingPortal,
     ) -> None:
         self.name = name
         self._settings = settings
-        self.tools = tuple(tool.name for tool in tools)
         self._connection = connection
+        self._task = task
         self._portal = portal
+
+    def tools(self, within_s: float | None = None) -> tuple[str, ...]:
+        """Names of the server's tools, the wanted one among them and fit to be called."""
+        ready, limit_s = self._connection.ready, self._limit_s(within_s)
+        pending: tuple[Future[Any], ...] = (ready, self._task)
+        wait(pending, limit_s + (_CLOSE_S if within_s is None else 0.0), FIRST_COMPLETED)
+        if not ready.done():
+            if self._task.done():
+                self._task.result()  # it ended of something that nobody foresaw, which is raised here
+            raise self._connection.error(f"was not connected within {limit_s:g} s")
+        tools = ready.result()
+        check_tool(self.name, self._settings, tools)
+        return tuple(tool.name for tool in tools)
 
     @property
     def junk(self) -> str:
@@ -64,11 +82,17 @@ class ToolServer:
         return self._connection.signs.junk
 
     def call(self, values: Mapping[str, str], within_s: float | None = None) -> ToolReply:
-        """The tool's reply to `url`, `query` or `selector` put in its arguments. Raises ProviderError where there is none."""
-        settings = self._settings
-        limit_s = settings.timeout_s if within_s is None else min(within_s, settings.timeout_s)
-        result = self._portal.call(self._connection.call, _filled(settings.arguments, values), limit_s)
+        """The tool's reply to `url`, `query` or `selector` put in its arguments."""
+        began = time.monotonic()
+        self.tools(within_s)
+        limit_s = self._limit_s(within_s)
+        left_s = limit_s if within_s is None else max(0.01, limit_s - (time.monotonic() - began))
+        arguments = _filled(self._settings.arguments, values)
+        result = self._portal.call(self._connection.call, arguments, left_s, limit_s)
         return ToolReply(_text_of(result), result.structured_content, bool(result.is_error))
+
+    def _limit_s(self, within_s: float | None) -> float:
+        return self._settings.timeout_s if within_s is None else min(within_s, self._settings.timeout_s)
 
     def search(self, query: str, within_s: float | None = None) -> tuple[str, ...]:
         """Addresses that a search tool finds, in its order; whether they may be fetched is for the whitelist to say."""
@@ -96,9 +120,9 @@ def named_server(
 def open_tool_server(
     name: str, settings: ToolServerSettings, environment: Mapping[str, str] = os.environ
 ) -> Iterator[ToolServer]:
-    """The server, connected, its tool there and fit to be called; at the end nothing of it is left running.
+    """The server, being connected while one goes on; at the end nothing of it is left running.
 
-    Raises UsageError for what is to be mended in the settings, ProviderError for a server that does not do its part.
+    Raises UsageError where the SDK, or a variable that the settings name, is not there.
     """
     missing = [name for name in (*settings.environment, *filter(None, [settings.token])) if name not in environment]
     if missing:
@@ -113,12 +137,7 @@ def open_tool_server(
         connection = portal.call(ToolConnection, name, settings, environment)
         task = portal.start_task_soon(connection.run)
         try:
-            wait((connection.ready, task), settings.timeout_s + _CLOSE_S, FIRST_COMPLETED)
-            if not connection.ready.done():
-                task.result(0)  # it ended of something that nobody foresaw, which is raised here
-            tools = connection.ready.result(0)
-            check_tool(name, settings, tools)
-            yield ToolServer(name, settings, tools, connection, portal)
+            yield ToolServer(name, settings, connection, task, portal)
         finally:
             portal.call(connection.stop)
             task.result(_CLOSE_S)

@@ -34,7 +34,7 @@ def outcome(server: ToolServerSettings) -> str:
 
 def test_a_tool_is_found_and_called(tag: str) -> None:
     with open_tool_server("shop", settings("good", tag)) as server:
-        assert server.tools == ("fetch",)
+        assert server.tools() == ("fetch",)
         assert server.call(PAGE_URL).text == PAGE
         assert server.call(PAGE_URL).text == PAGE, "a connection serves more than one call"
     assert not left_running(tag)
