@@ -46,7 +46,7 @@ def find_difference(
     question: Question, ranked: Sequence[Candidate], blocks: Sequence[RetrievedBlock], weigh: Weigh
 ) -> Difference | None:
     """The first two good passages of different pages that contradict one another; None where none do."""
-    whole = [c for c in ranked if c.passage.kind != "list"]
+    whole = [c for c in ranked if c.passage.kind not in ("list", "code")]
     if not whole:
         return None
     good = [c for c in whole[:24] if c.score >= GOOD_ENOUGH * whole[0].score]

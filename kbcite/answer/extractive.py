@@ -14,8 +14,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from kbcite.answer.figures import Figure, find_figures, is_in
-from kbcite.answer.passages import Passage, split_passages
-from kbcite.answer.questions import FOCUS, Kind, Question, answers_kind, defines, focus_terms, halves, subject_of
+from kbcite.answer.passages import Passage, first_cell, split_passages
+from kbcite.answer.questions import FOCUS, Kind, Question, answers_kind, defines, focus_terms, halves, keys, subject_of
 from kbcite.answer.said_as import SAID_AS, with_said
 from kbcite.answer.weights import Weigh, idf_over, is_stop, share, stems
 from kbcite.records import RetrievedBlock, SourceType
@@ -36,6 +36,8 @@ DEFINES = 0.6
 """For a sentence that says what the thing asked about is."""
 OPENING = 0.3
 """For the first sentence under a heading, by the share of the question that the heading says: a manual answers there."""
+KEYED = 0.3
+"""For the row of a table whose first cell is, letter by letter, a word of the question."""
 ASKED_BY = 0.9
 """Share of the question from which the heading asks it: then the first sentence need not say it again."""
 OTHER_LANGUAGE = 0.15
@@ -54,7 +56,7 @@ WANTED_ADDITION = 0.15
 GOOD_ADDITION = 0.6
 """And score at least this share of the best one."""
 GOOD_STEP = 0.85
-"""The same where the best one is the answer to `how`: another way is no part of it."""
+"""The same where one thing is asked for: what another page says beside it is no part of the answer."""
 OWN_WEIGHT = 0.75
 """Weight, over that of the question's heaviest term, from which a term that a row or item says and its heading does not tells it
 from those beside it."""
@@ -91,6 +93,7 @@ def rank_passages(
     weigh = focused(question.text, weigh or idf_over(texts))
     wanted = _wanted(question)
     subject = subject_of(question)
+    looked_up = keys(question.text)
     found: list[Candidate] = []
     for index, (block, text) in enumerate(zip(blocks, texts, strict=True)):
         page = " ".join((block.place.title, *block.place.heading_chain))
@@ -122,6 +125,9 @@ def rank_passages(
                 coverage = max(coverage, kind)  # it speaks of the subject, by whatever part of its name
             elif question.kind is Kind.HOW and passage.kind == "code" and _lead_in(passage):
                 kind = 1.0
+            is_keyed = first_cell(passage) in looked_up
+            if is_keyed and question.kind is Kind.OTHER:
+                kind = 1.0
             score = (
                 coverage
                 + NEIGHBOUR * share(wanted, near, weigh)
@@ -131,15 +137,16 @@ def rank_passages(
                 - FIGURE_PENALTY * _figures_missed(question.figures, find_figures(passage.text), block_figures)
             )
             score -= _poverty(passage, question, kind)
-            score += DEFINES * kind if subject else 0.0
+            score += DEFINES * kind if subject else KEYED if is_keyed else 0.0
             if passage.kind == "code":
                 lead = _lead_in(passage)
                 said_by_lead = share(wanted, with_said(wanted, frozenset(stems(lead))), weigh)
                 score -= max(CODE_ALONE, coverage / 2) if not lead else max(0.0, coverage - said_by_lead) / 2
                 score -= CODE_LONG if len(passage.text) > LONG_CODE else 0.0
             if is_first[i]:
-                heading = with_said(wanted, frozenset(stems(f"{block.place.heading_chain[-1:]} {passage.context}")))
-                asked = share(wanted, heading, weigh) * (kind if subject or question.kind is Kind.HOW else 1.0)
+                asked = _asked_by_heading(wanted, passage, block, weigh)
+                if subject or (question.kind is Kind.HOW and not _is_question(_heading(passage, block))):
+                    asked *= kind
                 score += OPENING * asked
                 if asked >= ASKED_BY and not subject:
                     score += max(0.0, 1.0 - coverage)
@@ -202,6 +209,8 @@ def choose(
             return whole[:limit]
         if (question.kind in _ONE_THING and best.kind == 1.0) or (subject_of(question) and best.kind >= 0.5):
             return chosen
+        if goes_on := _that_go_on(question, best, blocks, weigh):
+            return [best, *goes_on][:limit]
     wide = question.is_joined or question.kind in (Kind.LIST, Kind.REASON)
     while len(chosen) < limit:
         said = frozenset().union(*(c.said for c in chosen))
@@ -212,7 +221,7 @@ def choose(
                 continue
             added = sum(weigh(term) for term in c.said - said) / total
             value = c.score + 1.5 * added + (0.15 if blocks[c.block].place.url not in pages else 0.0)
-            good = GOOD_STEP if question.kind is Kind.HOW else GOOD_ADDITION
+            good = GOOD_ADDITION if question.is_joined else GOOD_STEP
             enough = c.score >= good * best.score and (wide or added >= WANTED_ADDITION)
             if enough and value > gain:
                 top, gain = c, value
@@ -245,6 +254,26 @@ def _with_its_like(
     rows = [c for c in ranked if c.block == best.block and c.passage.kind == "row"]
     like = [c for c in rows if c.passage.context == passage.context and c.score >= 0.9 * best.score]
     return sorted(like, key=lambda c: c.passage.start) if len(like) > 1 else []
+
+
+def _that_go_on(question: Question, best: Candidate, blocks: Sequence[RetrievedBlock], weigh: Weigh) -> list[Candidate]:
+    """What follows the first sentence under a heading that asks the question itself; else nothing."""
+    place = blocks[best.block].place
+    if question.kind not in (Kind.REASON, Kind.HOW) or best.passage.kind != "sentence":
+        return []
+    if _asked_by_heading(_wanted(question), best.passage, blocks[best.block], weigh) < ASKED_BY:
+        return []
+    under = [p for p in split_passages(place.text, place.context) if p.context == best.passage.context]
+    if not under or under[0].start != best.passage.start:
+        return []
+    found: list[Candidate] = []
+    end = best.passage.end
+    for passage in under[1:]:
+        if passage.kind != "sentence" or passage.start < end:
+            break
+        found.append(replace(best, passage=passage))
+        end = passage.end
+    return found
 
 
 def confidence(question: Question, ranked: Sequence[Candidate], blocks: Sequence[RetrievedBlock]) -> float:
@@ -290,6 +319,21 @@ def _lead_in(passage: Passage) -> str:
     return re.split(r"^[ \t]*(?:```|~~~)", passage.text, maxsplit=1, flags=re.MULTILINE)[0]
 
 
+def _heading(passage: Passage, block: RetrievedBlock) -> str:
+    """The heading that a passage stands under; a function's signature, whose definition it is part of, is none."""
+    own = "" if _SIGNATURE.search(passage.context) else passage.context
+    return f"{' '.join(block.place.heading_chain[-1:])} {own}".strip()
+
+
+def _asked_by_heading(wanted: Sequence[str], passage: Passage, block: RetrievedBlock, weigh: Weigh) -> float:
+    """Share of the question that the heading over a passage says."""
+    return share(wanted, with_said(wanted, frozenset(stems(_heading(passage, block)))), weigh)
+
+
+def _is_question(heading: str) -> bool:
+    return heading.endswith(("?", "？")) or bool(_ASKS.match(heading))
+
+
 def _rank_prior(index: int, block: RetrievedBlock) -> float:
     internal = 0.15 if block.place.source_type is SourceType.INTERNAL else 0.0
     return 1.0 / (1 + index) + internal
@@ -318,6 +362,19 @@ _ONE_THING = frozenset({Kind.PRICE, Kind.QUANTITY, Kind.TIME})
 _REFERENCES = re.compile(
     r"参考(?:文献|资料)|注释|引用|外部链接|references|notes|external links|further reading|bibliography", re.IGNORECASE
 )
+_SIGNATURE = re.compile(r"\w\(")
+_ASKS = re.compile(r"[\d.\s]*(?:how|why|what|怎么|怎样|如何|为什么|什么是)\b", re.IGNORECASE)
+_CAPTION = re.compile(r"(?:表|图|例|table|figure|example|listing)\s?\d+(?:[.．-]\d+)*", re.IGNORECASE)
+_POINTS = re.compile(
+    r"\b(?:following|next) (?:table|list|figure)\b|\b(?:table|list|figure)s? below\b|[如以]?下[表图]", re.IGNORECASE
+)
+"""A sentence that says where the answer stands."""
+_CHANGE_NOTE = re.compile(
+    r"^(?:(?:changed|new|deprecated|removed) (?:in|since) version|在? ?[\d.]+ ?版(?:本)?(?:更改|新增|移除))", re.I
+)
+_ON_CHANGE = re.compile(
+    r"chang|\bnew\b|version|added|since|deprecat|remov|when|更改|新增|版本|何时|变化", re.IGNORECASE
+)
 _BOILERPLATE = re.compile(r"©|copyright|all rights reserved|责任编辑|相关推荐|版权所有|点击查看|回复【", re.IGNORECASE)
 
 
@@ -328,6 +385,11 @@ def _poverty(passage: Passage, question: Question, kind: float) -> float:
         return 0.4
     if _BOILERPLATE.search(text) or text.startswith("^") or _REFERENCES.fullmatch(passage.context.strip()):
         return 0.4
+    if _CAPTION.match(text) and not text.endswith((".", "。")):
+        return 0.4
+    note = _CHANGE_NOTE.match(text) or _CHANGE_NOTE.match(passage.context)
+    if _POINTS.search(text) or (note and not _ON_CHANGE.search(question.text)):
+        return 0.3
     if text.count("）") + text.count(")") > text.count("（") + text.count("("):
         return 0.2  # the end of a sentence that is cut
     if text.endswith((":", "：")):

@@ -112,6 +112,11 @@ def split_passages(text: str, header: str = "") -> list[Passage]:
     return [passage for passage in found if _WORD.search(passage.shown)]
 
 
+def first_cell(passage: Passage) -> str:
+    """The first cell of a row as the page shows it, without quotes; empty for other passages."""
+    return _cells(passage.text)[0].strip("`'\"‘’“”* ") if passage.kind == "row" else ""
+
+
 def without_footnotes(text: str) -> str:
     """Text without the page's own `[12]` marks, which would read as citations of ours."""
     return _FOOTNOTE.sub("", text)
@@ -212,6 +217,8 @@ def _statements(text: str) -> list[tuple[int, int]]:
 
 def _sentences(kind: str, text: str, start: int, end: int, context: str) -> list[Passage]:
     found = []
+    if sign := _DEFINITION.match(text[start:end]):
+        start += sign.end()  # the term that it defines stands in another block
     for s, e in _statements(text[start:end]):
         if dateline := _DATELINE.match(text[start + s : start + e]):
             s += dateline.end()

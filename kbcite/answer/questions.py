@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from kbcite.answer.figures import Figure, find_figures
-from kbcite.answer.weights import stems
+from kbcite.answer.weights import is_stop, stems
 from kbcite.words import language_of, normalise, simplify
 
 
@@ -134,11 +134,20 @@ _SUBJECT = re.compile(
     r"|(?:请问)?什么(?:是|叫)(?P<zh>.+?)|(?P<zh2>.+?)(?:的(?:作用|用途|用处|功能|含义|意思))?(?:是什么意思|是什么|是指什么|指什么|有什么用|有什么用处|是干什么用的))\s*[?？。]*$",
     re.IGNORECASE,
 )
+_WHOSE = re.compile(r"^[A-Za-z][\w.+-]*\s*[的里中]+\s*(?=\S{2})")
+"""`Debian 的 testing`: whose it is, every page of the manual says or leaves out."""
+_KIND_OF_SUBJECT = re.compile(
+    r"(?<=[a-z])\s*(?:文件|命令|工具|字段|目录|模块|函数|版本?|file|command|module|function|directive|field)$",
+    re.IGNORECASE,
+)
 _AFTER_SUBJECT = r"[\w\s`'’\"“”()（）/.-]{0,24}?[\s`'’”\")）]*"
 _SAYS_WHAT = (
-    r"(?P<kind>(?:\b(?:is|are) (?:an?|the|one)\b|(?<![总都还但只也可不就若要])是|指|[:：](?=\s?\S))(?!\s?(?:否|由于|因为))|\brefers? to\b|\bmeans?\b)"
-    r"|\b(?:is|are) (?!often|not|also|considered)|\b(?:contains?|represents?|provides?|describes?|lets?|allows?)\b|用于|用来|包含|代表|会运行|检查"
+    r"(?P<kind>(?:\b(?:is|are) (?:an?|the|one)\b|(?<![总都还但只也可不就若要正])是|指|[:：](?=\s?\S))(?!\s?(?:否|由于|因为|为了))|\brefers? to\b|\bmeans?\b)"
+    r"|\b(?:is|are) (?!often|not|also|considered)|\b(?:contains?|consists?|represents?|provides?|describes?|lets?|allows?)\b"
+    r"|用于|用来|包含|包括|提供|代表|会运行|检查"
 )
+_FIRST_CLAUSE = re.compile(r"[^，,。;；:：]{2,30}[，,]\s?")
+"""`从 2.6 版开始，`: what may stand before the subject."""
 _IT_IS = re.compile(
     r"^(?:(?:这|这个(?:文件|命令|工具|软件包)|它)(?:事实上|实际上|其实|就)?是|it is (?:an?|the) |this is (?:an?|the) )",
     re.IGNORECASE,
@@ -149,12 +158,7 @@ def subject_of(question: Question) -> str:
     """What a question asks the meaning of, without `文件` and the like; empty where it asks for something else."""
     match = _SUBJECT.match(simplify(question.text)) if question.kind is Kind.DEFINITION else None
     subject = next((group for group in match.groups() if group), "") if match else ""
-    return re.sub(
-        r"(?<=[a-z])\s*(?:文件|命令|工具|file|command|module|function|directive)$",
-        "",
-        subject.strip(),
-        flags=re.IGNORECASE,
-    )
+    return _KIND_OF_SUBJECT.sub("", _WHOSE.sub("", subject.strip()))
 
 
 def defines(subject: str, sentence: str, heading: str) -> float:
@@ -166,8 +170,12 @@ def defines(subject: str, sentence: str, heading: str) -> float:
     cells = re.split(r"(?:^|; )[^;:：]{1,30}: ", sentence)
     if any(cell.strip("` ") == last.split()[-1] for cell in cells[1:2]):
         return 1.0  # a row of a table, told by its first cell
-    if match := re.match(f"{opening}{_AFTER_SUBJECT}(?:{_SAYS_WHAT})", simplify(sentence), re.IGNORECASE):
+    says = f"{opening}{_AFTER_SUBJECT}(?:{_SAYS_WHAT})"
+    plain = simplify(sentence)
+    if match := re.match(says, plain, re.IGNORECASE):
         return 1.0 if match["kind"] else 0.5
+    if (clause := _FIRST_CLAUSE.match(plain)) and (match := re.match(says, plain[clause.end() :], re.IGNORECASE)):
+        return 0.8 if match["kind"] else 0.4
     return 0.8 if _IT_IS.match(sentence) and re.search(name, simplify(heading), re.IGNORECASE) else 0.0
 
 
@@ -202,6 +210,16 @@ _INSTRUCTS = re.compile(
     re.IGNORECASE,
 )
 """A sentence that tells what to do, not what happens: in a manual it is the answer to `how`."""
+
+
+_TOKEN = re.compile(r"(?P<quote>[`'\"‘“]?)(?P<token>[A-Za-z0-9_%@/+-]+(?:\.[A-Za-z0-9_]+)*)", re.ASCII)
+
+
+def keys(text: str) -> frozenset[str]:
+    """What a question may look up in a table: its names, signs and numbers letter by letter, plain function words only in quotes."""
+    return frozenset(
+        match["token"] for match in _TOKEN.finditer(text) if match["quote"] or not is_stop(match["token"].lower())
+    )
 
 
 _PRICED = re.compile(r"价|费|\b(?:costs?|prices?|fees?|charges?|crowns)\b", re.IGNORECASE)

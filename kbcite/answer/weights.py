@@ -27,8 +27,14 @@ _STOP = frozenset(
 _SUFFIX = re.compile(r"(?:'s|’s|s')$")
 
 
+_IRREGULAR = {"found": "find"}
+"""Words that read like the stem of another: what is found was not founded."""
+
+
 def stem(term: str) -> str:
     """An English word without its plainest endings; other terms as they are."""
+    if term in _IRREGULAR:
+        return _IRREGULAR[term]
     if not term.isascii() or not term[:1].isalpha() or len(term) < 4:
         return term
     term = _SUFFIX.sub("", term)

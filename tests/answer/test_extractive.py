@@ -194,3 +194,60 @@ def test_called_what_is_no_question_for_a_reason(question):
 )
 def test_how_much_is_a_thing_asks_for_its_price(question, kind):
     assert read_question(question).kind is kind
+
+
+MODES = retrieved(
+    "It defaults to `'r'`, the mode to open for reading.\n\nChanged in version 3.3:\n\n- The `'x'` mode of open was added.\n\n"
+    "| Mode | Meaning |\n| --- | --- |\n| `'r'` | read only |\n| `'x'` | create, and fail if it exists |",
+    17,
+    title="open()",
+)
+UDEV = retrieved("udev 正是为了解决该问题而创立的。\n\n从内核 2.6 版开始，udev 系统提供了硬件发现机制。", 18)
+PACKAGES = retrieved("这里仅叙述了源码包的格式。一个源码包通常包括三个文件。", 19)
+
+
+@pytest.mark.parametrize(
+    ("question", "block", "expected"),
+    [
+        ("What does the mode 'x' do in open()?", MODES, "Mode: `'x'`; Meaning: create, and fail if it exists"),
+        ("What is the open() mode 'r' for?", MODES, "Mode: `'r'`; Meaning: read only"),
+        ("什么是 udev？", UDEV, "从内核 2.6 版开始，udev 系统提供了硬件发现机制。"),
+        ("源码包是什么？", PACKAGES, "一个源码包通常包括三个文件。"),
+    ],
+)
+def test_what_is_looked_up_is_the_row_or_sentence_of_that_name(question, block, expected):
+    assert ask(question, [block], max_sentences=1).text.split(" [")[0].split("[1]")[0] == expected
+
+
+WHY = retrieved(
+    "## Why are knots immutable?\n\nThere are several advantages.\n\nOne is speed: a knot is tied once.\n\n"
+    "## Other\n\nKnots are old.",
+    21,
+    title="Knot FAQ",
+)
+OTHER_KNOTS = retrieved("Because knots are immutable, do not pull at them.", 22, title="Knots")
+
+
+def test_under_a_heading_that_asks_why_the_answer_goes_on_with_what_follows():
+    result = ask("Why are knots immutable?", [WHY, OTHER_KNOTS])
+    assert "One is speed" in result.text
+    assert "pull" not in result.text
+    assert "old" not in result.text
+
+
+def test_a_caption_is_no_answer():
+    table = retrieved("表 1.5. 文件权限的数字模式\n\n权限的数字有 3 位。", 23)
+    assert ask("文件权限的数字模式有多少位？", [table], max_sentences=1).text.startswith("权限的数字有 3 位。")
+
+
+def test_a_definition_cut_from_its_term_is_shown_without_its_sign():
+    table = retrieved(": Create a new dictionary with the merged keys of two dictionaries.", 24)
+    assert ask("How do I merge two dictionaries?", [table]).text.startswith("Create a new")
+
+
+def test_two_examples_that_call_a_thing_differently_are_no_conflict():
+    blocks = [
+        retrieved(f"Run it like this:\n\n```\nrun(['ls', '-l'], {argument}=True)\n```", n)
+        for n, argument in enumerate(("capture", "pipe"))
+    ]
+    assert ask("How do I run ls?", blocks).conflicts == ()

@@ -25,6 +25,7 @@ PRICES = retrieved(
 )
 INSTALLING = retrieved("安装净水器时，先关闭水阀，再接上进水管。", 5)
 OFFICE = retrieved("Ferrodb 的总结由办公室的张三丰上传。", 7)
+FOUND = retrieved("The licence of Ferrodb by John Smith can be found in the archive.", 8)
 INDIA = retrieved("In India the court of Ferrodb hears appeals.", 6)
 PLANS = retrieved(
     "There are three plans.\n\n- Free: $0\n- Team: $29\n- Business: $79", 4, title="Ferrodb plans: what they cost"
@@ -36,6 +37,7 @@ PLANS = retrieved(
     [
         ("Does Ferrodb run on Windows?", SERVER),
         ("Who founded Ferrodb?", SERVER),
+        ("Who founded Ferrodb?", FOUND),
         ("How do I uninstall Ferrodb?", SERVER),
         ("How much does the Enterprise plan of Ferrodb cost?", PLANS),
         ("What is new in Ferrodb 3.5.0?", SERVER),
