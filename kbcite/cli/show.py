@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -97,11 +98,14 @@ def is_answer(what: str | None) -> bool:
     return what is None or bool(_ANSWER.fullmatch(what))
 
 
-def shown(store: OpenStore, what: str) -> Shown:
-    """What a person means who types a source number, a URL, or the start of a block ID. Raises NotFound, UsageError."""
+def shown(store: OpenStore, what: str, allows: Callable[[str], bool] = lambda _url: True) -> Shown:
+    """What a person means who types a source number, a URL, or the start of a block ID. Raises NotFound, UsageError.
+
+    allows: whether a page may be told of as a place of a block.
+    """
     if match := _NUMBER.fullmatch(what):
         return _source(store, match["answer"], int(match["n"]))
-    return _page(store, what) if "://" in what else _block(store, what)
+    return _page(store, what) if "://" in what else _block(store, what, allows)
 
 
 def _source(store: OpenStore, answer_id: str | None, n: int) -> Shown:
@@ -211,13 +215,13 @@ def _state(page: PageRow, last_detail: str) -> str:
     }[page.state]
 
 
-def _block(store: OpenStore, prefix: str) -> Shown:
+def _block(store: OpenStore, prefix: str, allows: Callable[[str], bool]) -> Shown:
     blocks = store.database.blocks
     block_id = _only(blocks.ids_with_prefix(typed_prefix(prefix)), prefix, "block")
     block = blocks.get(block_id)
     assert block is not None  # the ID was just found
-    places = blocks.places(block_id, live_only=False)
-    live = blocks.places(block_id, live_only=True)
+    places = tuple(place for place in blocks.places(block_id, live_only=False) if allows(place.url))
+    live = tuple(place for place in blocks.places(block_id, live_only=True) if allows(place.url))
     current = live or places
     before, after = _neighbours(store, current[0]) if current else (None, None)
     record = {
