@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -10,6 +10,8 @@ from kbcite.cli.interrupt import Stop
 from kbcite.cli.progress import progress
 from kbcite.errors import NotFound
 from kbcite.render import summary
+
+COUNTS = ("embedded", "reused", "blocks")
 
 
 def register(app: typer.Typer) -> None:
@@ -37,13 +39,15 @@ def index(
         if not store.database.blocks.live_count():
             raise NotFound('nothing to index, there are no blocks yet; run "kbcite chunk" first')
         counts = run_index(context, store, stop, encoder=encoder, rebuild=rebuild)
-        context.show(summary(counts), counts)
+        found = counts.get("recall", 1.0)
+        note = f"; finds {found:.1%} of the ten nearest that a look at every block would" if found < 1 else ""
+        context.show(summary({name: counts[name] for name in COUNTS}) + note, counts)
 
 
 def run_index(
     context: Context, store: OpenStore, stop: Stop, *, encoder: str | None = None, rebuild: bool = False
-) -> dict[str, int]:
-    """Index what is new; counts of blocks embedded, reused, and in the index."""
+) -> dict[str, Any]:
+    """Index what is new; counts of blocks embedded, reused, and in the index, and the recall of a large one."""
     from kbcite.retrieval.encoder import open_encoder
     from kbcite.stages.index import Embedded, Indexed, index_blocks
 
@@ -59,4 +63,4 @@ def run_index(
                 last = outcome
     assert isinstance(last, Indexed)
     done = asdict(last)
-    return {name: done[name] for name in ("embedded", "reused", "blocks")}
+    return {name: done[name] for name in COUNTS} | ({"recall": last.recall} if last.recall < 1 else {})

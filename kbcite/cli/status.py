@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from kbcite.cli.context import context_of
+from kbcite.errors import NotFound, StoreError
 from kbcite.render import printable
 
 
@@ -43,7 +45,19 @@ def status(
                 {"url": row.url, "state": row.state, "fetched_at": row.fetched_at, "changed_at": row.changed_at}
                 for row in database.pages.all()
             ]
+        record["index"] = _index(store.vectors)
     context.show(_text(record), record)
+
+
+def _index(folder: Path) -> dict[str, Any] | None:
+    """What the vector index holds; None where there is none that can be read."""
+    from kbcite.retrieval.vector_index import read_metadata
+
+    try:
+        metadata = read_metadata(folder)
+    except (NotFound, StoreError):
+        return None
+    return {"blocks": metadata["count"], "exact": not metadata["has_lists"], "recall": metadata["recall"]}
 
 
 def _text(record: dict[str, Any]) -> str:
@@ -58,11 +72,18 @@ def _text(record: dict[str, Any]) -> str:
         f"documents  {record['documents']}, {record['skipped']} pages skipped",
         f"blocks     {record['blocks']}",
         *(f"vectors    {row['vectors']} by {row['fingerprint']}" for row in record["encoders"]),
+        *([f"index      {_index_text(record['index'])}"] if record["index"] else []),
         f"answers    {record['answers']}",
         f"archive    {archive['bodies']} bodies, {archive['bytes'] / 1e6:.1f} MB kept in {archive['bytes_kept'] / 1e6:.1f} MB",
     ]
     lines += [f"{row['state']:<12} {row['fetched_at']}  {printable(row['url'])}" for row in record.get("page_list", [])]
     return "\n".join(lines)
+
+
+def _index_text(index: dict[str, Any]) -> str:
+    if index["exact"]:
+        return f"{index['blocks']} blocks, exact"
+    return f"{index['blocks']} blocks in lists, which find {index['recall']:.1%} of the ten nearest"
 
 
 def _due(record: dict[str, Any]) -> str:

@@ -3,7 +3,8 @@
 Two files in a folder: `blocks-DIGEST.faiss`, and `index.json`, which names it and says what is in it. The vectors are
 written first under a name of their own, `index.json` is renamed over the old one, and only then is the old vector file
 removed: a kill at any moment leaves a whole index, the old or the new. Both files are compared with their checksums before a byte of
-them is believed; that of `index.json` is its own last entry, of all that stands before it.
+them is believed; that of `index.json` is its own last entry, of all that stands before it. Only a large index, of lists that
+are read from the disk as they are needed, is known again by size and time; `kbcite index` and `kbcite doctor` read all of it.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -19,45 +20,61 @@ import numpy as np
 
 from kbcite.errors import ModelMismatch, NotFound, StoreError
 from kbcite.retrieval.centring import Centroids, centre, centroids_of
+from kbcite.retrieval.vector_lists import (
+    CANDIDATES,
+    Ids,
+    Laid,
+    has_lists,
+    lay,
+    numbers_of,
+    read_flat,
+    read_lists,
+    search_parameters,
+)
 from kbcite.retrieval.vectors import Vectors
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-FORMAT = 2
+FORMAT = 3
 METADATA_NAME = "index.json"
 _CHECKSUM = b', "checksum": "'
 REBUILD = 'run "kbcite index --rebuild"'
 
-Ids: TypeAlias = "npt.NDArray[np.int64]"
+Names: TypeAlias = "npt.NDArray[np.bytes_]"
+"""Block IDs in the order of their numbers: 18 bytes each, where a dictionary of texts takes 200."""
+
+
+StoredVectors: TypeAlias = "Callable[[Sequence[str]], tuple[list[str], list[str], Vectors]]"
+"""Block IDs → (IDs, languages, vectors float32 (n, d) of unit length, not centred) of those that have one."""
 
 
 class VectorIndex:
-    """A flat index over centred vectors: exact, and 4 ms a question at 20,000 blocks on one thread."""
+    """An index over centred vectors: exact, and 4 ms a question at 20,000 blocks on one thread; lists above `LISTS_FROM` blocks."""
 
     def __init__(
         self,
-        index: Any,
-        block_ids: Sequence[str],
+        laid: Laid,
+        names: Names,
         fingerprint: str,
         centroids: Centroids,
         dim: int,
         generation: int,
     ) -> None:
-        import faiss
-
-        self._index = index
-        self.block_ids = tuple(block_ids)
-        """In the order given to `build`."""
+        self._index = laid.index
+        self.recall = laid.recall
+        """Share of the ten nearest that it finds, measured when it was built; 1 where it is exact."""
+        self._names = names
+        self._numbers = numbers_of(laid.index)
         self.fingerprint = fingerprint
         """Of the encoder that made the vectors."""
         self.centroids = centroids
         self.dim = dim
         self.generation = generation
         """Of the database that it was made from; another one there means that it may be behind."""
-        self._names: dict[int, str] = dict(
-            zip(faiss.vector_to_array(index.id_map).tolist(), self.block_ids, strict=True)
-        )
+        self._stored: StoredVectors | None = None
+        self._further: VectorIndex | None = None
+        self._gone: frozenset[str] = frozenset()
 
     @classmethod
     def build(
@@ -67,16 +84,29 @@ class VectorIndex:
         languages: Sequence[str],
         fingerprint: str,
         generation: int = 0,
+        centroids: Centroids | None = None,
     ) -> VectorIndex:
-        """An index of blocks. vectors: float32 (n, d), unit length, not centred. Raises StoreError where two IDs collide."""
-        import faiss
+        """An index of blocks. vectors: float32 (n, d), unit length, not centred. Raises StoreError where two IDs collide.
 
-        centroids = centroids_of(vectors, languages, fingerprint)
-        index = faiss.IndexIDMap2(faiss.IndexFlatIP(vectors.shape[1]))
-        if len(block_ids):
-            ids = np.array(_distinct_ids(block_ids), np.int64)
-            index.add_with_ids(centre(vectors, languages, centroids), ids)
-        return cls(index, block_ids, fingerprint, centroids, vectors.shape[1], generation)
+        centroids: what is subtracted in each language, if not what fits the encoder and these vectors.
+        """
+        if centroids is None:
+            centroids = centroids_of(vectors, languages, fingerprint)
+        ids = _numbers(block_ids)
+        names = np.array([block_id.encode() for block_id in block_ids], np.bytes_)[np.argsort(ids)]
+        return cls(lay(ids, vectors, languages, centroids), names, fingerprint, centroids, vectors.shape[1], generation)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    @property
+    def block_ids(self) -> tuple[str, ...]:
+        """All blocks, in the order of their numbers."""
+        return tuple(self._names.astype(str).tolist())
+
+    @property
+    def is_exact(self) -> bool:
+        return not has_lists(self._index)
 
     def search(
         self, queries: Vectors, language: str, k: int, allowed: Collection[str] | None = None
@@ -94,35 +124,65 @@ class VectorIndex:
         # Threads that wait for each other cost more than they save here: 24 ms instead of 4 on a busy machine of two cores.
         faiss.omp_set_num_threads(1)
         centred = centre(queries, [language] * len(queries), self.centroids)
-        if allowed is None:
-            scores, ids = self._index.search(centred, k)
-            return ids, scores
-        chosen = np.array(sorted(vector_id(block_id) for block_id in allowed), np.int64)
-        parameters = faiss.SearchParameters()
-        parameters.sel = faiss.IDSelectorBatch(chosen)
-        scores, ids = self._index.search(centred, k, params=parameters)
+        chosen = None if allowed is None else np.array(sorted(map(vector_id, allowed)), np.int64)
+        scores, ids = self._index.search(centred, k, params=search_parameters(self._index, chosen))
         return ids, scores
 
     def nearest(
         self, query: Vectors, language: str, k: int, allowed: Collection[str] | None = None
     ) -> list[tuple[str, float]]:
         """(block ID, cosine) of the blocks nearest one query, float32 (d,), best first."""
-        ids, scores = self.search(query[None, :], language, k, allowed)
-        return [
-            (self._names[number], float(score))
-            for number, score in zip(ids[0].tolist(), scores[0].tolist(), strict=True)
-            if number >= 0
-        ]
+        found = self._nearest(query, language, k, allowed)
+        if self._further is None:
+            return found
+        found = [hit for hit in found if hit[0] not in self._gone] + self._further.nearest(query, language, k, allowed)
+        return sorted(found, key=lambda hit: -hit[1])[:k]
+
+    def _nearest(
+        self, query: Vectors, language: str, k: int, allowed: Collection[str] | None
+    ) -> list[tuple[str, float]]:
+        if self._stored and allowed is not None and len(allowed) <= CANDIDATES:
+            return self._scored(query, language, self._held(allowed))[:k]
+        ids, scores = self.search(query[None, :], language, max(k, CANDIDATES) if self._stored else k, allowed)
+        names = [self.block_id(number) for number in ids[0].tolist() if number >= 0]
+        if self._stored:
+            return self._scored(query, language, names)[:k]
+        return list(zip(names, scores[0].tolist(), strict=False))
+
+    def _scored(self, query: Vectors, language: str, block_ids: Sequence[str]) -> list[tuple[str, float]]:
+        """The same blocks with the cosine of their stored vectors, best first."""
+        assert self._stored is not None
+        names, languages, vectors = self._stored(block_ids)
+        question = centre(query[None, :], [language], self.centroids)[0]
+        scores = centre(vectors, languages, self.centroids) @ question
+        return sorted(zip(names, scores.tolist(), strict=True), key=lambda hit: -hit[1])
+
+    def _held(self, block_ids: Collection[str]) -> list[str]:
+        """Those of the blocks that are in the index."""
+        numbers = np.fromiter(map(vector_id, block_ids), np.int64, len(block_ids))
+        rows = np.minimum(np.searchsorted(self._numbers, numbers), len(self) - 1)
+        is_held = self._numbers[rows] == numbers
+        return [name for name, held in zip(block_ids, is_held.tolist(), strict=True) if held]
+
+    def score_with(self, stored: StoredVectors) -> None:
+        """From now on `nearest` scores what lists find by the stored vectors, as exactly as a flat index; that one needs none."""
+        self._stored = None if self.is_exact else stored
 
     def block_id(self, number: int) -> str:
         """The block behind an id that `search` returned."""
-        return self._names[number]
+        name: bytes = self._names[np.searchsorted(self._numbers, number)]
+        return name.decode()
+
+    def catch_up(self, gone: Iterable[str], more: VectorIndex) -> None:
+        """From now on `nearest` leaves out what is gone and looks into more, which has the same centroids; neither is saved."""
+        self._gone = frozenset(gone)
+        self._further = more
 
     def save(self, folder: Path) -> None:
         """Puts the index in place of the one in the folder."""
         import faiss
 
-        data = faiss.serialize_index(self._index).tobytes()
+        data: memoryview = faiss.serialize_index(self._index).data
         checksum = hashlib.sha256(data).hexdigest()
         name = f"blocks-{checksum[:16]}.faiss"
         metadata = {
@@ -130,16 +190,19 @@ class VectorIndex:
             "fingerprint": self.fingerprint,
             "dim": self.dim,
             "generation": self.generation,
-            "count": len(self.block_ids),
+            "count": len(self),
+            "has_lists": not self.is_exact,
+            "recall": self.recall,
             "ids_digest": ids_digest(self.block_ids),
             "file": name,
             "sha256": checksum,
             "centroids": {language: mean.tolist() for language, mean in self.centroids.items()},
-            "block_ids": self.block_ids,
+            "block_ids": b" ".join(self._names.tolist()).decode(),
         }
         try:
             folder.mkdir(parents=True, exist_ok=True)
             _write(folder / name, data)
+            metadata["stamp"] = _stamp(folder / name)
             _write(folder / METADATA_NAME, signed(json.dumps(metadata).encode()))
             for old in folder.glob("blocks-*.faiss*"):
                 if old.name != name:
@@ -150,25 +213,34 @@ class VectorIndex:
             ) from error
 
     @classmethod
-    def load(cls, folder: Path) -> VectorIndex:
-        """The index in a folder. Raises NotFound where there is none, StoreError where it is damaged."""
-        import faiss
+    def load(cls, folder: Path, *, thorough: bool = False) -> VectorIndex:
+        """The index in a folder. Raises NotFound where there is none, StoreError where it is damaged.
 
+        thorough: compare the vectors with their checksum even where their file has the size and time it was written with.
+        """
         metadata = read_metadata(folder)
         if not (folder / str(metadata["file"])).exists():
             metadata = read_metadata(folder)  # a writer put a new index in place between the two looks
         path = folder / str(metadata["file"])
         try:
-            data = path.read_bytes()
-        except OSError as error:
-            raise StoreError(f"cannot read {path}: {error.strerror or error}; {REBUILD}") from error
-        if hashlib.sha256(data).hexdigest() != metadata["sha256"]:
-            raise StoreError(f"{path} is damaged: its checksum is not the one in {METADATA_NAME}; {REBUILD}")
-        index = faiss.deserialize_index(np.frombuffer(data, np.uint8))
+            if metadata["has_lists"]:
+                # 400 MB for a million blocks: to hash them takes as long as a hundred questions.
+                if thorough or _stamp(path) != metadata["stamp"]:
+                    with path.open("rb") as file:
+                        _compare(path, hashlib.file_digest(file, "sha256").hexdigest(), metadata)
+                index = read_lists(path)
+            else:
+                data = path.read_bytes()
+                _compare(path, hashlib.sha256(data).hexdigest(), metadata)
+                index = read_flat(data)
+        except (OSError, RuntimeError) as error:
+            reason = error.strerror if isinstance(error, OSError) and error.strerror else error
+            raise StoreError(f"cannot read {path}: {reason}; {REBUILD}") from error
         centroids = {language: np.array(mean, np.float32) for language, mean in metadata["centroids"].items()}
+        names = np.array(metadata["block_ids"].encode().split(), np.bytes_)
         return cls(
-            index,
-            metadata["block_ids"],
+            Laid(index, metadata["recall"]),
+            names,
             metadata["fingerprint"],
             centroids,
             metadata["dim"],
@@ -185,7 +257,8 @@ def read_metadata(folder: Path) -> dict[str, Any]:
         raise NotFound(f'no index at {folder}; run "kbcite index" first') from error
     except (OSError, ValueError) as error:
         raise StoreError(f"{path} is damaged: {error}; {REBUILD}") from error
-    needed = {"file", "sha256", "fingerprint", "dim", "generation", "count", "ids_digest", "centroids", "block_ids"}
+    needed = {"file", "sha256", "stamp", "has_lists", "recall", "fingerprint", "dim", "generation", "count", "ids_digest",
+              "centroids", "block_ids"}  # fmt: skip
     if not isinstance(metadata, dict) or metadata.get("format") != FORMAT or not needed <= set(metadata):
         raise StoreError(f"{path} is damaged or of another version; {REBUILD}")
     return metadata
@@ -220,16 +293,28 @@ def ids_digest(block_ids: Iterable[str]) -> str:
     return hashlib.sha256("\n".join(sorted(block_ids)).encode()).hexdigest()
 
 
-def _distinct_ids(block_ids: Sequence[str]) -> list[int]:
-    names: dict[int, str] = {}
-    for block_id in block_ids:
-        other = names.setdefault(vector_id(block_id), block_id)
-        if other != block_id:
-            raise StoreError(f"blocks {other} and {block_id} have the same number in the vector index; report this")
-    return list(names)
+def _numbers(block_ids: Sequence[str]) -> Ids:
+    """Their numbers, in the order given; no two are alike."""
+    numbers = np.fromiter(map(vector_id, block_ids), np.int64, len(block_ids))
+    order = np.argsort(numbers)
+    for i in np.flatnonzero(np.diff(numbers[order]) == 0).tolist():
+        one, other = block_ids[order[i]], block_ids[order[i + 1]]
+        raise StoreError(f"blocks {one} and {other} have the same number in the vector index; report this")
+    return numbers
 
 
-def _write(path: Path, data: bytes) -> None:
+def _stamp(path: Path) -> list[int]:
+    """Size and time of the last change: what a file that nobody touched since is known by."""
+    found = path.stat()
+    return [found.st_size, found.st_mtime_ns]
+
+
+def _compare(path: Path, checksum: str, metadata: Mapping[str, Any]) -> None:
+    if checksum != metadata["sha256"]:
+        raise StoreError(f"{path} is damaged: its checksum is not the one in {METADATA_NAME}; {REBUILD}")
+
+
+def _write(path: Path, data: bytes | memoryview) -> None:
     """Written beside, flushed to the disk, renamed; then the folder too, so that the new name outlives a power cut."""
     temporary = path.with_name(path.name + ".tmp")
     with temporary.open("wb") as file:

@@ -175,7 +175,7 @@ def _vector_index(database: Database, folder: Path) -> Iterator[Symptom]:
     vectors = database.vectors
     encoders = vectors.fingerprints()
     try:
-        index = VectorIndex.load(folder)
+        index = VectorIndex.load(folder, thorough=True)
     except NotFound:
         if encoders and vectors.live_ids(encoders[-1][0]):
             yield Symptom("vector_index_missing", "the vector index is missing", 1, _REPAIR)

@@ -37,6 +37,8 @@ class Indexed:
     """Blocks that came into and left the word index."""
     written: bool
     """False where the FAISS file held just these blocks already."""
+    recall: float
+    """Share of the ten nearest that the vector index finds, measured when it was built; 1 where it is exact."""
 
 
 def index_blocks(
@@ -71,11 +73,13 @@ def index_blocks(
         yield Embedded(len(batch))
     ids = database.vectors.live_ids(encoder.fingerprint)
     generation = database.vectors.generation()
-    written = rebuild or not _holds(folder, ids, generation)
-    if written:
+    index = None if rebuild else _whole(folder, ids, generation)
+    written = index is None
+    if index is None:
         live, languages, vectors = database.vectors.live(encoder.fingerprint)
-        VectorIndex.build(live, vectors, languages, encoder.fingerprint, generation).save(folder)
-    yield Indexed(len(ids), embedded, len(ids) - embedded, words.added, words.removed, written)
+        index = VectorIndex.build(live, vectors, languages, encoder.fingerprint, generation)
+        index.save(folder)
+    yield Indexed(len(ids), embedded, len(ids) - embedded, words.added, words.removed, written, index.recall)
 
 
 def refuse_mismatch(folder: Path, fingerprint: str) -> None:
@@ -88,10 +92,10 @@ def refuse_mismatch(folder: Path, fingerprint: str) -> None:
         raise ModelMismatch(mismatch(built_with, fingerprint))
 
 
-def _holds(folder: Path, ids: list[str], generation: int) -> bool:
-    """True if the saved index is whole, holds just these blocks, and says so of this state of the database."""
+def _whole(folder: Path, ids: list[str], generation: int) -> VectorIndex | None:
+    """The saved index if it is whole, holds just these blocks, and says so of this state of the database."""
     try:
-        index = VectorIndex.load(folder)
+        index = VectorIndex.load(folder, thorough=True)
     except (NotFound, StoreError):
-        return False
-    return index.generation == generation and ids_digest(index.block_ids) == ids_digest(ids)
+        return None
+    return index if index.generation == generation and ids_digest(index.block_ids) == ids_digest(ids) else None

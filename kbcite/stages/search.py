@@ -27,12 +27,24 @@ def open_index(database: Database, encoder: Encoder, folder: Path) -> VectorInde
     else:
         if index.fingerprint != encoder.fingerprint:
             raise ModelMismatch(mismatch(index.fingerprint, encoder.fingerprint))
-        if index.generation == database.vectors.generation() and index.block_ids:
+        index.score_with(lambda ids: database.vectors.of(encoder.fingerprint, ids))
+        if index.generation == database.vectors.generation() and len(index):
+            return index
+        if not index.is_exact:
+            _catch_up(index, database)
             return index
     ids, languages, vectors = database.vectors.live(encoder.fingerprint)
     if not ids:
         raise missing
     return VectorIndex.build(ids, vectors, languages, encoder.fingerprint)
+
+
+def _catch_up(index: VectorIndex, database: Database) -> None:
+    """A large index takes a minute to make: what came since it was made stands beside it, what went is left out."""
+    held, live = set(index.block_ids), set(database.vectors.live_ids(index.fingerprint))
+    ids, languages, vectors = database.vectors.of(index.fingerprint, sorted(live - held))
+    more = VectorIndex.build(ids, vectors, languages, index.fingerprint, centroids=index.centroids)
+    index.catch_up(held - live, more)
 
 
 def nearness_of(encoder: Encoder) -> Callable[[str, Sequence[str]], Sequence[float]]:

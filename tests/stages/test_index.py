@@ -122,3 +122,20 @@ def test_a_question_is_answered_from_what_is_embedded_so_far(database: Database,
     encoder = BagEncoder()
     next(index_blocks(database, encoder, tmp_path))
     assert found(database, encoder, tmp_path, "Sentence number 5")[0] == "https://a.example/5"
+
+
+def test_a_large_index_says_its_recall_and_is_caught_up_beside(
+    database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kbcite.retrieval.vector_lists.LISTS_FROM", 100)
+    encoder = BagEncoder()
+    for i in range(150):
+        store(database, f"https://a.example/{i}", f"Sentence number {i} about the town of Eastbrook.")
+    assert 0.9 < index(database, encoder, tmp_path).recall <= 1
+    written = (tmp_path / "index.json").read_bytes()
+    store(database, "https://a.example/new", "The library of Westbrook closes at nine.")
+    database.connection.execute("UPDATE pages SET state = 'dead' WHERE url = 'https://a.example/5'")
+    *_, _ = (step for step in index_blocks(database, encoder, tmp_path / "elsewhere"))
+    assert found(database, encoder, tmp_path, "When does the library close?")[0] == "https://a.example/new"
+    assert "https://a.example/5" not in found(database, encoder, tmp_path, "Sentence number 5")
+    assert (tmp_path / "index.json").read_bytes() == written
