@@ -44,7 +44,7 @@ COMMANDS = {
     "warc": "Take in crawls of other programs, give the archive out.",
     "forget": "Take a page or a host out of the store for good.",
     "doctor": "Look for damage in the store, and repair it.",
-    "mcp": "Serve the store to MCP clients, or check an MCP server that kbcite uses.",
+    "mcp": "Serve the store as tools to MCP clients.",
     "regress": "Clean the golden pages and show what was lost.",
 }
 """Name and help of each command; `cli/NAME.py` registers it."""

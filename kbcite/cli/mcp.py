@@ -45,7 +45,7 @@ def serve(
     ] = None,
     time_limit: Annotated[float, typer.Option(min=1.0, max=3600.0, help="Seconds that a call may take.")] = 120.0,
 ) -> None:
-    """Serve the store to MCP clients, or check an MCP server that kbcite uses.
+    """Serve the store as tools to MCP clients. "kbcite mcp check NAME" looks at a server whose tools kbcite uses itself.
 
     The tools are search, ask, show, verify and, with --live, fetch_live_data. Nothing asks for a password: whoever reaches it reads it.
     """

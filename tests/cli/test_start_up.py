@@ -9,7 +9,7 @@ import pytest
 
 from tests.cli.run import Shell
 
-HEAVY = {"torch", "transformers", "litellm", "sentence_transformers", "openai", "boto3"}
+HEAVY = {"torch", "transformers", "litellm", "sentence_transformers", "openai", "boto3", "mcp"}
 
 
 def loaded_by(shell: Shell, *arguments: str) -> set[str]:
