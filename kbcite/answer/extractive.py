@@ -364,7 +364,6 @@ _REFERENCES = re.compile(
 )
 _SIGNATURE = re.compile(r"\w\(")
 _ASKS = re.compile(r"[\d.\s]*(?:how|why|what|怎么|怎样|如何|为什么|什么是)\b", re.IGNORECASE)
-_CAPTION = re.compile(r"(?:表|图|例|table|figure|example|listing)\s?\d+(?:[.．-]\d+)*", re.IGNORECASE)
 _POINTS = re.compile(
     r"\b(?:following|next) (?:table|list|figure)\b|\b(?:table|list|figure)s? below\b|[如以]?下[表图]", re.IGNORECASE
 )
@@ -384,8 +383,6 @@ def _poverty(passage: Passage, question: Question, kind: float) -> float:
     if text.endswith(("?", "？")) or len(text) < 4 or text.casefold() == question.text.casefold():
         return 0.4
     if _BOILERPLATE.search(text) or text.startswith("^") or _REFERENCES.fullmatch(passage.context.strip()):
-        return 0.4
-    if _CAPTION.match(text) and not text.endswith((".", "。")):
         return 0.4
     note = _CHANGE_NOTE.match(text) or _CHANGE_NOTE.match(passage.context)
     if _POINTS.search(text) or (note and not _ON_CHANGE.search(question.text)):

@@ -22,13 +22,18 @@ _HEADING = re.compile(r"^#{1,6}\s+")
 _FOOTNOTE = re.compile(
     r"\s?(?:\[\s?\^?\d{1,3}(?:\s?[-–,、]\s?\d{1,3})*\s?\]|【\d{1,3}】|\[(?:citation needed|来源请求|需要引证|未提供引用|编辑|edit|注\s?\d+)\])"
 )
-_DEFINITION = re.compile(r"^[:：]\s+")
+_DEFINITION = re.compile(r"^\s*[:：]\s+")
 LONGEST_TERM = 160
 """Characters up to which a line before a `: definition` is the term it defines, such as a function with its arguments."""
 _ANNOUNCES = re.compile(
     r"[:：]$|[^.!?。！？…)）\]】\"”'’]$|如下|下面|下列|以下|例如|比如|\b(?:following|below|for (?:example|instance)|like this|as follows)\b",
     re.I,
 )
+_CAPTION = re.compile(
+    r"^\s*(?:[表图例]|table|figure|example|listing)\s?\d+(?:[.．-]\d+)*[.．:：]?\s(?=\S).{0,120}(?<![.!?。！？])\s*$",
+    re.IGNORECASE,
+)
+"""The title of a table, figure or example: it says what follows and answers nothing."""
 _YEAR = re.compile(r"\D*(?:19|20)\d\d\D*")
 _WORD = re.compile(r"[^\W_]")
 _INVISIBLE = re.compile(
@@ -104,6 +109,8 @@ def split_passages(text: str, header: str = "") -> list[Passage]:
                 lead = (start + split_sentences(line)[-1][0], end)
             elif _HEADING.match(line):
                 heading, lead = _HEADING.sub("", line).strip(), None
+            elif _CAPTION.match(line):
+                lead = (start, end)
             else:
                 found.extend(_sentences("sentence", text, start, end, heading))
                 sentences = split_sentences(line)
