@@ -45,6 +45,7 @@ COMMANDS = {
     "forget": "Take a page or a host out of the store for good.",
     "doctor": "Look for damage in the store, and repair it.",
     "mcp": "Serve the store as tools to MCP clients.",
+    "calibrate": "Measure which threshold fits this store.",
     "regress": "Clean the golden pages and show what was lost.",
 }
 """Name and help of each command; `cli/NAME.py` registers it."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -47,6 +48,29 @@ def remove_source(path: Path, url: str) -> None:
             _write(path, document)
             return
     raise NotFound(f'{url} is not a source in {path}; "kbcite source list" shows them')
+
+
+def set_value(path: Path, section: str, key: str, value: float) -> None:
+    """Set a number of a section; the line that shows the key's default, commented out, gives way to it, every other stays."""
+    import tomlkit
+
+    document = _read(path)
+    table = document.get(section)
+    if table is None:
+        table = document[section] = tomlkit.table()
+    if key in table:
+        table[key] = value
+        _write(path, document)
+        return
+    text = tomlkit.dumps(document)
+    begin = text.index(f"[{section}]")
+    commented = re.compile(rf"^# *{re.escape(key)} = [^#\n]*?(?= *(?:#.*)?$)", re.MULTILINE)
+    end = text.find("\n[", begin)
+    head, body, tail = text[:begin], text[begin : end if end >= 0 else None], text[end:] if end >= 0 else ""
+    body, found = commented.subn(f"{key} = {value:g}", body, count=1)
+    if not found:
+        body = body.replace(f"[{section}]", f"[{section}]\n{key} = {value:g}", 1)
+    _write(path, tomlkit.parse(head + body + tail))
 
 
 def _plain(value: Any) -> Any:
