@@ -11,6 +11,7 @@ from kbcite.records import RobotsCopy
 from kbcite.settings import SourceSettings
 from kbcite.stages.crawl_queue import CrawlQueue
 from kbcite.store.database import Database
+from kbcite.store.forgetting import forgotten_places
 from kbcite.store.frontier import NEVER, FrontierRow, UrlState
 from kbcite.store.pages import PageRow
 from kbcite.urls import host_of, resolve, url_key
@@ -52,7 +53,7 @@ def plan_crawl(
     Nothing is requested, robots.txt neither: a kept copy is gone by, and where there is none that is said. The run's own steps are
     taken in a transaction that is rolled back. Raises UsageError for a URL that no source covers.
     """
-    scope = Scope(sources)
+    scope = Scope(sources, forgotten_places(database.connection, urls))
     queue = CrawlQueue(database.frontier, scope, sources, LinkFilter(scope, from_text(clock()).year), clock)
     seeds = queue.seeds_of(urls)
     named = {url_key(url) for url, _ in seeds} if urls else set()
@@ -134,7 +135,7 @@ def explain_url(database: Database, sources: Sequence[SourceSettings], url: str,
     if resolved is None:
         raise UsageError(f"{url!r} is not an http or https URL")
     now = clock()
-    scope = Scope(sources)
+    scope = Scope(sources, forgotten_places(database.connection))
     key = url_key(resolved)
     row = database.frontier.get(key)
     page = database.pages.get(resolved, key)

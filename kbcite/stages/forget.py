@@ -53,6 +53,7 @@ def forget_pages(
         forgetting.plan("host", hosts)
         forgetting.plan("digest", doomed.digests)
         forgetting.remove_pages(doomed)
+        forgetting.drop_verdicts(hosts)
         database.words.sync(database.blocks.live())
         blocks = forgetting.remove_blocks()
         forgetting.mark(hosts or {*doomed.keys, *([url_key(url)] if url is not None else [])}, clock())

@@ -20,6 +20,7 @@ from kbcite.page.links import read_links
 from kbcite.records import RENDERED_BY, FetchedPage, FetchFailure, RenderMode
 from kbcite.settings import CrawlSettings, SourceSettings
 from kbcite.store.database import Database
+from kbcite.store.forgetting import forgotten_places
 from kbcite.web.browser import Browser, Rendered, why_unavailable
 from kbcite.web.fetch import HTML_TYPES, allow_any
 from kbcite.web.page_requests import PageFetch, PageRequests
@@ -54,7 +55,7 @@ class RenderingFetch:
     ) -> None:
         self._database = database
         self._plain = fetch
-        self._scope = Scope(sources)
+        self._scope = Scope(sources, forgotten_places(database.connection))
         self._clock = clock
         self._requests = PageRequests(fetch, self._scope, database.frontier.robots(), clock)
         self._user_agent = user_agent

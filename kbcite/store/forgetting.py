@@ -104,6 +104,10 @@ class Forgetting:
                 (now, place, place),
             )
 
+    def drop_verdicts(self, hosts: Iterable[str]) -> None:
+        """Take out what was seen of the pages of hosts, each a scheme, host and port, when a browser was wanted for them."""
+        self._sql.executemany("DELETE FROM render_verdicts WHERE site = ?", [(host,) for host in hosts])
+
     def recall(self, places: Iterable[str]) -> int:
         """Let crawls fetch these URL keys and hosts again; how many of them were forgotten."""
         recalled = 0

@@ -12,6 +12,7 @@ from jsonschema import Draft202012Validator
 
 from kbcite.answer.record import schema
 from kbcite.store.archive import Archive
+from kbcite.store.database import Database
 from tests.cli.run import Shell
 from tests.cli.town import page
 from tests.site_server import Reply, Site
@@ -105,11 +106,16 @@ def test_a_crawl_leaves_it_alone_until_it_is_told(town: Shell, town_site: Site) 
 
 def test_a_host_is_forgotten_with_all_its_pages(town: Shell, town_site: Site) -> None:
     host = town_site.url.removeprefix("http://")
+    with Database(town.store / "kb.sqlite3") as database, database.transaction():
+        database.rendering.save([(town_site.url, "/*.html", "rendered", 3, "2026-11-01T00:00:00Z")])
     outcome = town("--json", "forget", host, "--yes")
     assert outcome.json["pages"] == 7
     status = town.json("status")
     assert (status["pages"], status["blocks"], status["archive"]["bodies"]) == (0, 0, 0)
     assert left(town.store, SECRET, "Helen Marsh", "停水") == []
+    with Database(town.store / "kb.sqlite3") as database:
+        assert database.rendering.verdicts() == []
+    assert "it was forgotten" in town("crawl", "--explain", f"{town_site.url}/never-seen.html").out
     town_site.requests.clear()
     town("crawl")
     assert town_site.paths() == []
