@@ -129,7 +129,7 @@ class LiveSettings:
     fetch_within_s: float = 30.0
     """How long a fetch may go on after that, to fill the pool."""
     max_pages: int = 3
-    """Pages of one question, those below a list included."""
+    """Pages of one question; up to two below a list are looked at beside."""
     volatile_entities: tuple[str, ...] = ()
     """Names whose facts never count as known: a question that holds one is looked up."""
     risk_words: tuple[str, ...] = ()

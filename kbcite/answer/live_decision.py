@@ -81,6 +81,9 @@ class Situation:
     """Why nothing can be fetched whatever asks for it: `--offline`, a store that cannot be written."""
 
 
+NO_PAGE = "no page of the sources to look at"
+
+
 @dataclass(frozen=True, slots=True)
 class Decision:
     way: Way
@@ -114,7 +117,7 @@ def decide(situation: Situation, max_pages: int) -> Decision:
         return Decision(Way.STORED, (), _why_not(s), refused=refused)
     pages = _pages(s, {name for name, _ in triggers})[:max_pages]
     if not pages:
-        return Decision(Way.STORED, told, "no page of the sources to look at", refused=refused)
+        return Decision(Way.STORED, told, NO_PAGE, refused=refused)
     way = Way.POOL if all(page.is_pooled for page in pages) else Way.LIVE
     reason = "fetched lately" if way is Way.POOL else told[0]
     return Decision(way, told, reason, pages, refused)

@@ -103,7 +103,7 @@ def trace_of(
             hit.place.fetched_at,
             hit.scores,
             hit.dropped,
-            tuple(source.n for source in sources if source.block_id == hit.block.id),
+            tuple(source.n for source in sources if hit.dropped is None and source.block_id == hit.block.id),
         )
         for hit in retrieved
     )

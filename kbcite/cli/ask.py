@@ -221,6 +221,7 @@ def _look(
     labels: tuple[str, ...],
 ) -> LiveLook:
     """The look of one question; what fetches is imported and opened when it is first wanted."""
+    from kbcite.cli.live import open_search
     from kbcite.retrieval.ranking import RankingOptions
     from kbcite.stages.ask_judge import LiveJudge
     from kbcite.stages.ask_live import LiveLook
@@ -252,4 +253,5 @@ def _look(
         question_class=wanted.question_class,
         source_type=source_type,
         labels=labels,
+        search=open_search(store, wanted.doors),
     )

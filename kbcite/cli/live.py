@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
 from kbcite.cli.context import Context, OpenStore
@@ -11,6 +11,7 @@ from kbcite.cli.rendering import rendering
 from kbcite.errors import UsageError
 
 if TYPE_CHECKING:
+    from kbcite.stages.ask_live import Search
     from kbcite.stages.live import LiveBranch
     from kbcite.web.fetch import Fetcher
     from kbcite.web.scope import Scope
@@ -56,3 +57,18 @@ def _page_fetch(context: Context, store: OpenStore, fetcher: Fetcher, scope: Sco
             within_s=settings.live.fetch_within_s,
             clock=context.clock,
         ).fetch
+
+
+def open_search(store: OpenStore, doors: ExitStack) -> Search | None:
+    """The search tool that `live.search` names, connected when it is first asked and closed with the doors; None where there is none."""
+    settings = store.settings
+    if not settings.live.search:
+        return None
+
+    def search(question: str, within_s: float) -> tuple[str, ...]:
+        from kbcite.web.tool_server import named_server, open_tool_server
+
+        named = named_server(settings.live.search, settings.mcp, "live.search")
+        return doors.enter_context(open_tool_server(*named)).search(question, within_s)
+
+    return search

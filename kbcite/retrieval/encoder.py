@@ -7,7 +7,6 @@ from typing import Protocol, runtime_checkable
 
 from kbcite.errors import UsageError
 from kbcite.retrieval.vectors import Vectors
-from kbcite.words import count_words
 
 
 class Encoder(Protocol):
@@ -35,14 +34,9 @@ class EncodesFew(Protocol):
     def encode_few(self, texts: list[str]) -> Vectors: ...
 
 
-FEW_WORDS = 350
-
-
 def encode_few(encoder: Encoder, texts: list[str]) -> Vectors:
-    """Vectors of passages that are wanted at once; where they are short, without loading what only many are worth."""
-    if isinstance(encoder, EncodesFew) and sum(map(count_words, texts)) <= FEW_WORDS:
-        return encoder.encode_few(texts)
-    return encoder.encode_passages(texts)
+    """Vectors of a few passages that are wanted at once, without loading what only many are worth."""
+    return encoder.encode_few(texts) if isinstance(encoder, EncodesFew) else encoder.encode_passages(texts)
 
 
 def open_encoder(name: str, threads: int = 0, offline: bool = False) -> Encoder:

@@ -11,8 +11,8 @@ from kbcite.retrieval.ranking import Candidate, RankingOptions, rank
 from kbcite.retrieval.vectors import Vectors
 from kbcite.words import language_of
 
-MAX_ENCODED = 12
-"""Blocks that are embedded, those of the highest coverage first: a long page must not cost more than its fetch."""
+MAX_WORDS = 600
+"""Words that are embedded, besides the best block of each page: a long page must not cost more than its fetch."""
 
 VectorsOf = Callable[[Sequence[Block]], Vectors]
 """Blocks → their vectors, float32 (n, d), unit length, not centred."""
@@ -32,12 +32,9 @@ def judge(
     centroids: those of the index, so that the scores compare with its. A text that stands twice is judged once.
     """
     places: dict[str, list[Place]] = {}
-    chosen: dict[str, tuple[Block, float]] = {}
-    for n in sorted(range(len(blocks)), key=lambda n: (-coverage[n], n)):
-        block, place = blocks[n]
-        if block.id not in chosen and len(chosen) < MAX_ENCODED:
-            chosen[block.id] = (block, coverage[n])
+    for block, place in blocks:
         places.setdefault(block.id, []).append(place)
+    chosen = {blocks[n][0].id: (blocks[n][0], coverage[n]) for n in _worth_it(blocks, coverage)}
     if not chosen:
         return []
     texts = [block for block, _ in chosen.values()]
@@ -48,3 +45,18 @@ def judge(
         for (block, covered), vector in zip(chosen.values(), vectors, strict=True)
     ]
     return rank(question, candidates, options)
+
+
+def _worth_it(blocks: Sequence[tuple[Block, Place]], coverage: Sequence[float]) -> list[int]:
+    """Which blocks are embedded: the best of each page by coverage, then the best of all as long as there is room."""
+    order = sorted(range(len(blocks)), key=lambda n: (-coverage[n], n))
+    best: dict[str, int] = {}
+    for n in order:
+        best.setdefault(blocks[n][1].url, n)
+    chosen = list(best.values())
+    words = sum(blocks[n][0].words for n in chosen)
+    for n in order:
+        if n not in best.values() and words + blocks[n][0].words <= MAX_WORDS:
+            chosen.append(n)
+            words += blocks[n][0].words
+    return chosen

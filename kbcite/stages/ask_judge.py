@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -17,7 +16,7 @@ from kbcite.store.database import Database
 
 
 class LiveJudge:
-    """Ranks blocks that are in no index; `warm` loads what it will need while pages are waited for."""
+    """Ranks blocks that are in no index."""
 
     def __init__(
         self, database: Database, encoder: Encoder, centroids: Callable[[], Centroids], options: RankingOptions
@@ -26,13 +25,6 @@ class LiveJudge:
         self._encoder = encoder
         self._centroids = centroids
         self._options = options
-        self._warming: threading.Thread | None = None
-
-    def warm(self) -> None:
-        """Load the engine for passages in a thread of its own: it takes seconds, and waiting for a page leaves a core free."""
-        if self._warming is None:
-            self._warming = threading.Thread(target=lambda: self._encoder.encode_passages(["warm"]), daemon=True)
-            self._warming.start()
 
     def __call__(self, question: str, pieces: Sequence[tuple[Block, Place]]) -> list[RetrievedBlock]:
         passages = [
@@ -45,10 +37,7 @@ class LiveJudge:
         known = self._database.pool.vectors(self._encoder.fingerprint, [block.id for block in blocks])
         missing = [block for block in blocks if block.id not in known]
         if missing:
-            if self._warming is not None:
-                self._warming.join()
-            texts = [block.text for block in missing]
-            encoded = self._encoder.encode_passages(texts) if self._warming else encode_few(self._encoder, texts)
+            encoded = encode_few(self._encoder, [block.text for block in missing])
             new = {b.id: vector.astype("<f4").tobytes() for b, vector in zip(missing, encoded, strict=True)}
             with self._database.transaction():
                 self._database.pool.save_vectors(self._encoder.fingerprint, new)

@@ -14,11 +14,12 @@ from typing import Protocol
 
 from kbcite.answer.corrections import corrected_pages
 from kbcite.answer.freshness import class_of, has_time_words, is_high_risk, is_stale
-from kbcite.answer.live_decision import Decision, PageChoice, Situation, Way, decide
+from kbcite.answer.live_decision import NO_PAGE, Decision, PageChoice, Situation, Way, decide
 from kbcite.answer.live_filters import off_topic, why_unfit
 from kbcite.answer.live_pages import LiveEntry, is_topical, links_to_follow
 from kbcite.answer.trace import LiveTrace, TracedFetch
 from kbcite.clock import Clock, seconds_between
+from kbcite.errors import KbciteError
 from kbcite.records import (
     Block,
     LiveLoss,
@@ -38,26 +39,28 @@ from kbcite.urls import resolve
 from kbcite.web.scope import Scope
 from kbcite.words import simplify
 
+NEAR_BEST = 0.8
+"""Share of the best block's score from which the page of another one is worth a look as well."""
 PAGE_GONE = "page_gone"
 SUPERSEDED = "superseded"
 CORRECTED = "corrected"
 STALE = "stale"
+MAX_BELOW = 2
+"""Pages below list pages, beside the `max_pages` of a question."""
 GAVE_UP = "gave_up"
+LIST = "list"
 _GONE = ("http_404", "http_410")
 _ADDRESS = re.compile(
     r"(?:https?://|www\.)[^\s，。？！；：、）】》“”\"'<>]+[^\s，。？！；：、）】》“”\"'<>.,?!;:)\]]", re.IGNORECASE
 )
 
-WARM_AFTER_S = 0.4
-"""A page that takes longer than this to come leaves time to get ready for it."""
+Judge = Callable[[str, Sequence[tuple[Block, Place]]], list[RetrievedBlock]]
+"""A question and blocks that are in no index → the blocks ranked, best first."""
 
 
-class Judge(Protocol):
-    """A question and blocks that are in no index → the blocks ranked, best first: `LiveJudge`."""
-
-    def warm(self) -> None: ...
-
-    def __call__(self, question: str, pieces: Sequence[tuple[Block, Place]]) -> list[RetrievedBlock]: ...
+Search = Callable[[str, float], Sequence[str]]
+"""A question and seconds → addresses that a search tool proposes; raises KbciteError."""
+MAX_PROPOSED = 10
 
 
 class Branch(Protocol):
@@ -98,7 +101,8 @@ class _Seen:
 class LiveLook:
     """The look of one question: `begin` before the retrieval, `finish` after it, `fill` once the answer is given.
 
-    barred: why nothing can be fetched, empty where it can. judge: ranks live blocks as the index ranks its own.
+    barred: why nothing can be fetched, empty where it can. judge: ranks live blocks as the index ranks its own. search: asked where
+    the sources themselves name no page to look at; what it proposes outside the whitelist is left out.
     """
 
     def __init__(
@@ -115,6 +119,7 @@ class LiveLook:
         question_class: str | None = None,
         source_type: SourceType | None = None,
         labels: Collection[str] = (),
+        search: Search | None = None,
     ) -> None:
         self._database = database
         self._settings = settings
@@ -127,6 +132,7 @@ class LiveLook:
         self._own_class = question_class
         self._source_type = source_type
         self._labels = labels
+        self._search = search
         self._branch: Branch | None = None
         self._began = time.monotonic()
         self._now = clock()
@@ -233,6 +239,8 @@ class LiveLook:
         blocks, invalid = self._believed(retrieved)
         situation = self._with_hits(self._situation, blocks, invalid)
         decision = decide(situation, self._settings.live.max_pages)
+        if self._search is not None and decision.reason == NO_PAGE:
+            situation, decision = self._searched(self._search, situation, decision)
         if reason := self._refusal(situation, blocks):
             use = LiveUse(False, (f"{situation.named[0].url} is not on the whitelist",), outcome="stored")
             return Looked((), use, self._traced(decision, retrieval_ms, [], invalid), reason)
@@ -240,6 +248,17 @@ class LiveLook:
         if seen:
             blocks = self._merged(seen, blocks, invalid)
         return Looked(tuple(blocks), self._use(decision, seen), self._traced(decision, retrieval_ms, seen, invalid))
+
+    def _searched(self, search: Search, situation: Situation, decision: Decision) -> tuple[Situation, Decision]:
+        """The situation with the pages that a search tool proposes, and what is decided then. Half of the time left is the tool's."""
+        left_s = self._settings.live.answer_within_s - (time.monotonic() - self._began)
+        try:
+            proposed = search(self._question, max(0.1, left_s / 2))[:MAX_PROPOSED]
+        except KbciteError as error:
+            return situation, replace(decision, reason=f"{NO_PAGE}; {error}")
+        pages = tuple(self._choice(url, "found by search") for url in proposed)
+        situation = replace(situation, live_pages=(*situation.live_pages, *pages))
+        return situation, decide(situation, self._settings.live.max_pages)
 
     def _believed(self, retrieved: Sequence[RetrievedBlock]) -> tuple[list[RetrievedBlock], dict[str, str]]:
         """The blocks less those of pages that are gone or were corrected, and which pages these are."""
@@ -262,7 +281,8 @@ class LiveLook:
         is_doubted = bool(situation.volatile_entity or gone or self._mode is LiveMode.ALWAYS)
         if is_doubted or (window_s is not None and any(age > window_s for age in ages.values())):
             fresh_s = self._class.ttl_s if is_doubted or window_s is None else window_s
-            urls = dict.fromkeys(block.place.url for block in used)
+            best = max(block.scores.fused for block in used) if used else 0.0
+            urls = dict.fromkeys(block.place.url for block in used if block.scores.fused >= NEAR_BEST * best)
             hits = tuple(self._choice(url, "stale hit", fresh_s) for url in urls)
         scores = [block.scores.relevance for block in blocks if block.place.url not in invalid]
         return replace(
@@ -302,10 +322,7 @@ class LiveLook:
                     branch.start(choice.url)
                 else:
                     waiting += self._take(found, choices, seen)
-            found = next(branch.collect(min(until, time.monotonic() + WARM_AFTER_S)), None)
-            if found is None:
-                self._judge.warm()
-                found = next(branch.collect(until), None)
+            found = next(branch.collect(until), None)
             if found is None:
                 break
             self._fetched.append(found.requested_url)
@@ -331,7 +348,7 @@ class LiveLook:
             text, published_at, self._now, min_chars=self._class.min_chars, max_age_s=self._class.max_age_s
         )
         seen[url] = _Seen(choice, found, *(unfit or ("", "")))
-        room = self._settings.live.max_pages - len(choices)
+        room = MAX_BELOW - sum(one.why.startswith("below ") for one in choices.values())
         if choice.why != "live page" or room <= 0:
             return []
         below = [self._choice(link, f"below {url}") for link in links_to_follow(self._question, url, found.links, room)]
@@ -358,6 +375,7 @@ class LiveLook:
                 else:
                     one.is_used = True
                     invalid.update({one.found.url: SUPERSEDED, one.found.requested_url: SUPERSEDED})
+        _prefer_notices(seen)
         used = {one.found.url for one in seen if isinstance(one.found, LivePage) and one.is_used}
         live = [block for block in live if block.place.url in used]
         names = {block.block.id for block in live}
@@ -448,6 +466,16 @@ class LiveLook:
         """The source that a page of the whitelist is made of when it is promoted: itself alone, visited from hourly on."""
         own = self._scope.require_source(url)
         return replace(own, url=url, scope=(url,), depth=0, max_pages=1, tier=Tier.LIVE, live=(), topics=())
+
+
+def _prefer_notices(seen: Sequence[_Seen]) -> None:
+    """A list says the title of what a page below it says in full: where that is used, the list is not."""
+    above = {
+        one.choice.why.removeprefix("below ") for one in seen if one.is_used and one.choice.why.startswith("below ")
+    }
+    for one in seen:
+        if one.is_used and one.choice.url in above:
+            one.is_used, one.reason, one.detail = False, LIST, "a page below it is used"
 
 
 def _addresses(question: str) -> list[str]:

@@ -90,7 +90,6 @@ def live_crawl_settings(settings: Settings) -> CrawlSettings:
     live, crawl = settings.live, settings.crawl
     return replace(
         crawl,
-        connect_timeout_s=min(crawl.connect_timeout_s, live.answer_within_s),
         total_timeout_s=min(crawl.total_timeout_s, live.fetch_within_s),
     )
 
