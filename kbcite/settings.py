@@ -102,6 +102,8 @@ class AskSettings:
     model: str = ""
     """Any litellm name; empty means the extractive answer, without a model."""
     api_base: str = ""
+    rerank: str = ""
+    """Cross-encoder, a folder or a name on the Hugging Face hub, that orders the relevant blocks; empty means none."""
     top_k: int = 5
     threshold: float = 0.45
     """Relevance from 0 to 1 below which a block is not used (SPEC 50)."""
@@ -116,6 +118,9 @@ class RecheckSettings:
     interval_days: float = 7.0
     dead_after_checks: int = 3
     dead_after_days: float = 3.0
+
+
+PROMOTIONS = ("propose", "add", "never")
 
 
 @dataclass(frozen=True, slots=True)

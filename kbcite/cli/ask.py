@@ -33,6 +33,10 @@ def ask(
         str | None, typer.Option(help="Any litellm name, to word the answer. Without one the answer is extractive.")
     ] = None,
     api_base: Annotated[str | None, typer.Option(help="Address of a model server of your own.")] = None,
+    rerank: Annotated[
+        str | None,
+        typer.Option(metavar="MODEL", help="Cross-encoder, folder or name, that orders the relevant blocks."),
+    ] = None,
     top_k: Annotated[int | None, typer.Option(min=1, max=20, help="Blocks used at most.")] = None,
     threshold: Annotated[
         float | None, typer.Option(min=0.0, max=1.0, help="Relevance under which a block is not used.")
@@ -83,7 +87,18 @@ def ask(
         wanted = LiveMode.NEVER if no_live else live or store.settings.live.mode
         look = _Wanted(wanted, class_, doors)
         answered = _answer(
-            context, store, text, model, api_base, top_k, threshold, sentences, source_type, tuple(label or ()), look
+            context,
+            store,
+            text,
+            model,
+            api_base,
+            top_k,
+            threshold,
+            sentences,
+            source_type,
+            tuple(label or ()),
+            look,
+            rerank,
         )
         # Shown before it is saved: a store that is busy or full must not swallow an answer that may have cost something.
         write_answer(context, store, answered.answer, format_, output)
@@ -135,7 +150,16 @@ def _fill(context: Context, store: OpenStore, look: LiveLook) -> None:
     """Let the fetches that were too slow for the answer fill the pool, and say which pages are worth a schedule."""
     if sys.stdout is not None:
         sys.stdout.flush()
-    for url in look.fill():
+    if waiting := look.waits_for:
+        within_s = store.settings.live.fetch_within_s
+        context.say(
+            f"waiting for {printable(waiting[0])}, up to {within_s:g} s in all, for the next question; Ctrl-C leaves it"
+        )
+    try:
+        often = look.fill()
+    except KeyboardInterrupt:
+        return  # the answer is given and kept; a page for later was all that was waited for
+    for url in often:
         if store.settings.live.promote == "add":
             from kbcite.settings import SETTINGS_NAME
             from kbcite.store.settings_file import add_source
@@ -160,11 +184,12 @@ def _answer(
     source_type: SourceType | None,
     labels: tuple[str, ...],
     wanted: _Wanted | None,
+    rerank: str | None = None,
 ) -> Answered:
     from kbcite.answer.answering import AnswerOptions
     from kbcite.answer.freshness import TIME_SENSITIVE
     from kbcite.answer.llm import open_model
-    from kbcite.cli.search import open_find, open_store_encoder
+    from kbcite.cli.search import open_find, open_rerank, open_store_encoder
     from kbcite.stages.ask import answer_question
     from kbcite.stages.search import nearness_of, open_index
 
@@ -175,7 +200,9 @@ def _answer(
     bar = settings.threshold if threshold is None else threshold
     encoder = open_store_encoder(context, store)
     index = open_index(store.database, encoder, store.vectors)
-    find = open_find(store, encoder, top_k or settings.top_k, bar, source_type, labels, index)
+    find = open_find(
+        store, encoder, top_k or settings.top_k, bar, source_type, labels, index, open_rerank(context, store, rerank)
+    )
     if wanted is not None:
         wanted.look = _look(context, store, wanted, encoder, index, top_k or settings.top_k, bar, source_type, labels)
     complete = open_model(name, api_base or settings.api_base, timeout_s=settings.timeout_s) if name else None

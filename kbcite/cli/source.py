@@ -49,6 +49,13 @@ def add(
     wait_selector: Annotated[
         str, typer.Option(metavar="CSS", help="What a rendered page has to show before it is read.")
     ] = "",
+    live: Annotated[
+        list[str] | None,
+        typer.Option(help="Page to look at while answering, such as a price list or announcements; may be repeated."),
+    ] = None,
+    topic: Annotated[
+        list[str] | None, typer.Option(help="Word of the questions that the --live pages are for; may be repeated.")
+    ] = None,
 ) -> None:
     """Trust a site, or a part of one."""
     context = context_of(ctx)
@@ -66,6 +73,8 @@ def add(
             labels=tuple(label or ()),
             render=render,
             wait_selector=wait_selector,
+            live=tuple(_absolute(page) for page in live or ()),
+            topics=tuple(topic or ()),
         )
         Scope(
             (*store.settings.sources, new)

@@ -447,6 +447,11 @@ class LiveLook:
 
     # ------------------------------------------------------------ once the answer is given
 
+    @property
+    def waits_for(self) -> tuple[str, ...]:
+        """Pages whose fetches were given up and go on."""
+        return tuple(self._branch.under_way) if self._branch is not None else ()
+
     def fill(self) -> list[str]:
         """Wait for the fetches that were given up, so that they fill the pool; pages that were fetched often enough to be promoted."""
         if self._branch is None:

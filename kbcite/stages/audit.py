@@ -118,6 +118,8 @@ class Auditor:
 
     def _compared(self, source: Source, document: CleanDocument, archived: str, page: PageRow, detail: str) -> CitedNow:
         kept = "moved" if page.url != document.url else "same"
+        if source.fetched_at > page.fetched_at:  # fetched while answering: nothing newer is known of the page
+            return _now(source, archived, kept, page, archived, detail=detail)
         today = self._text_of(page)
         if today.digest == document.digest:
             return _now(source, archived, kept, page, archived, detail=detail)

@@ -342,6 +342,16 @@ MIGRATIONS: tuple[tuple[int, str], ...] = (
         CREATE INDEX live_vectors_block ON live_vectors(block_num);
         """,
     ),
+    (
+        13,
+        """
+        -- What is forgotten leaves the pool too, and the record of what was fetched for questions.
+        CREATE TRIGGER forgotten_leaves_the_pool AFTER INSERT ON forgotten BEGIN
+            DELETE FROM live_pool WHERE url_key = new.place OR substr(url_key, 1, length(new.place) + 1) = new.place || '/';
+            DELETE FROM live_fetches WHERE url_key = new.place OR substr(url_key, 1, length(new.place) + 1) = new.place || '/';
+        END;
+        """,
+    ),
 )
 
 

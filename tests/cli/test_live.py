@@ -350,3 +350,39 @@ def test_with_the_settings_as_they_come_the_answer_is_there_in_8_seconds(
     assert "14 employees" in record["answer"]["text"]
     assert record["freshness"]["live"]["outcome"] == "fell_back"
     assert record["timing_ms"]["total"] <= 8800
+
+
+def test_an_answer_from_a_live_page_stands_up_to_verify_audit_and_doctor(club: Shell, site: Site) -> None:
+    site.pages["/prices.html"] = prices("7.20")
+    ask(club, PRICE, LATER)
+    for command in (["verify"], ["audit"], ["doctor"], ["show", "1"]):
+        outcome = club("--now", LATER, *command)
+        assert outcome.code == 0, outcome.out + outcome.err
+
+
+def test_what_is_forgotten_leaves_the_pool(club: Shell, site: Site) -> None:
+    site.pages["/prices.html"] = prices("7.20")
+    ask(club, PRICE, LATER)
+    assert club("--now", LATER, "forget", f"{site.url}/prices.html", "--yes").code == 0
+    site.requests.clear()
+    assert "7.20" not in ask(club, PRICE, LATER, "--live")["answer"]["text"]
+    assert "/prices.html" not in site.paths()
+    for name in ("kb.sqlite3", "kb.sqlite3-wal"):
+        if (club.store / name).exists():
+            assert b"7.20 euros" not in (club.store / name).read_bytes()
+
+
+def test_live_pages_and_topics_are_given_with_a_source(shell: Shell) -> None:
+    shell(
+        "source",
+        "add",
+        "https://a.example/",
+        "--live",
+        "https://a.example/prices",
+        "--topic",
+        "price",
+        "--topic",
+        "价格",
+    )
+    (row,) = shell.json("source", "list")
+    assert (row["live"], row["topics"]) == (["https://a.example/prices"], ["price", "价格"])
