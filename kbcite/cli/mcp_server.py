@@ -6,6 +6,7 @@ next step. Only the protocol is written to standard output, logs go to standard 
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import signal
 import socket
@@ -14,6 +15,8 @@ import sys
 import threading
 import time
 from collections.abc import Mapping
+from concurrent.futures import Future
+from contextlib import suppress
 from typing import Any
 
 import anyio
@@ -135,7 +138,7 @@ async def _called(
     stop = threading.Event()
     try:
         with anyio.fail_after(limit_s):
-            reply = await anyio.to_thread.run_sync(_run, tool, arguments, stop, limiter=limiter, abandon_on_cancel=True)
+            reply = await _in_thread(tool, arguments, stop, limiter)
     except TimeoutError:
         return _failed(
             f"{tool.name} took longer than {limit_s:g} s and was given up; ask for less, or raise --time-limit"
@@ -147,6 +150,31 @@ async def _called(
     return mcp_types.CallToolResult(
         content=[mcp_types.TextContent(type="text", text=reply.text)], structured_content=reply.record
     )
+
+
+async def _in_thread(
+    tool: Tool, arguments: Mapping[str, Any], stop: threading.Event, limiter: anyio.CapacityLimiter
+) -> Reply | str:
+    """What the tool gives. A call that is given up leaves its thread, which keeps its place until it ends.
+
+    The thread is a daemon, as anyio's own are not: a server whose client is gone must not wait for a model that is slow.
+    """
+    loop = asyncio.get_running_loop()
+    result: Future[Reply | str] = Future()
+    borrower = object()
+
+    def work() -> None:
+        try:
+            result.set_result(_run(tool, arguments, stop))
+        except BaseException as error:  # carried over to the caller, whatever it is
+            result.set_exception(error)
+        with suppress(RuntimeError):  # the loop is closed: the server has ended meanwhile
+            loop.call_soon_threadsafe(limiter.release_on_behalf_of, borrower)
+
+    await limiter.acquire_on_behalf_of(borrower)
+    result.set_running_or_notify_cancel()
+    threading.Thread(target=work, daemon=True, name=f"kbcite-{tool.name}").start()
+    return await asyncio.wrap_future(result)
 
 
 def _run(tool: Tool, arguments: Mapping[str, Any], stop: threading.Event) -> Reply | str:

@@ -16,6 +16,9 @@ import anyio
 import jsonschema
 import pytest
 
+from kbcite.errors import ProviderError
+from kbcite.settings import ToolServerSettings
+from kbcite.web.tool_server import open_tool_server
 from tests.cli.run import Shell
 from tests.llm_server import Says, serve_llm
 from tests.site_server import Site
@@ -108,6 +111,18 @@ def test_every_tool_is_called_over_http_by_several_clients_at_once(town: Shell) 
         assert len(texts) == 2
 
         check_doors(url)
+        check_as_a_client_of_its_own(url)
+
+
+def check_as_a_client_of_its_own(url: str) -> None:
+    """kbcite's own client over HTTP, with a token that the server does not ask for."""
+    server = ToolServerSettings(url=url, tool="search", arguments=(("query", "{query}"),), token="A_TOKEN")
+    with open_tool_server("own", server, {"A_TOKEN": "x"}) as opened:
+        assert opened.tools() == tuple(TOOLS)
+        assert opened.search("day ticket")[0].endswith("/pool.html")
+    lost = ToolServerSettings(url=url.replace("/mcp", "/other"), tool="search", timeout_s=5.0)
+    with open_tool_server("own", lost, {}) as opened, pytest.raises(ProviderError, match=r'MCP server "own"'):
+        opened.tools()
 
 
 def check_doors(url: str) -> None:
@@ -325,3 +340,36 @@ def test_a_text_on_two_pages_is_shown_with_the_page_that_is_served(town: Shell, 
     assert not result.is_error
     assert "branch.html" in text_of(result)
     assert "library.html" not in json.dumps(result.structured_content)
+
+
+@pytest.mark.slow
+def test_the_server_ends_when_its_client_is_gone_in_the_middle_of_a_call(
+    town: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+    messages = [
+        {"id": 1, "method": "initialize", "params": hello},
+        {"method": "notifications/initialized"},
+        {"id": 2, "method": "tools/call", "params": {"name": "ask", "arguments": {"question": TICKET}}},
+    ]
+    with serve_llm(Says("late", delay_s=20.0)) as model:
+        (town.store / "kbcite.toml").write_text(f'[ask]\nmodel = "openai/x"\napi_base = "{model.url}"\n', "utf-8")
+        with subprocess.Popen(
+            [sys.executable, *command(town.store)],
+            env=environment(),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        ) as server:
+            assert server.stdin is not None
+            server.stdin.write("".join(json.dumps({"jsonrpc": "2.0", **message}) + "\n" for message in messages))
+            server.stdin.flush()
+            until = time.monotonic() + 60
+            while not model.requests and time.monotonic() < until:
+                time.sleep(0.05)
+            assert model.requests, "the call is under way"
+            server.stdin.close()
+            assert server.wait(timeout=10) == 0
+    assert town("log").code == 5

@@ -10,6 +10,7 @@ import pytest
 from tests.cli.run import Shell
 from tests.site_server import Site
 from tests.tool_servers.running import left_running, settings
+from tests.tool_servers.server import PAGE
 
 pytest.importorskip("mcp", reason="the extra kbcite[mcp] is not installed")
 
@@ -104,4 +105,38 @@ def test_a_tool_that_fails_leaves_the_stored_answer_and_its_reason(
     assert "Helen Marsh" in record["answer"]["text"]
     assert record["freshness"]["live"]["outcome"] == "fell_back"
     assert told in " ".join(record["freshness"]["live"]["filters"])
+    assert not left_running(str(tmp_path))
+
+
+def write_search(shell: Shell, site: Site, tag: Path, mode: str = "search") -> None:
+    """The town without live pages of its own, and a search tool that proposes some."""
+    server = settings(mode, str(tag))
+    (shell.store / "kbcite.toml").write_text(
+        f'[[source]]\nurl = "{site.url}/"\nallow_private = true\n[live]\nsearch = "mcp:shop"\nanswer_within_s = 6.0\n'
+        f'[mcp.shop]\ncommand = {json.dumps(server.command)}\ntool = "search"\narguments = {{ query = "{{query}}" }}\n',
+        encoding="utf-8",
+    )
+
+
+def test_a_search_tool_proposes_pages_and_only_those_of_the_whitelist_are_fetched(
+    town: Shell, town_site: Site, tmp_path: Path
+) -> None:
+    (tmp_path / "found.txt").write_text(f"1. https://outside.example/hammer\n2. {town_site.url}/prices\n", "utf-8")
+    town_site.pages = {**town_site.pages, "/prices": PAGE}
+    write_search(town, town_site, tmp_path)
+    record = town.json("ask", PRICE)
+    assert "12 euros" in record["answer"]["text"]
+    assert record["sources"]["web"][0]["url"] == f"{town_site.url}/prices"
+    assert record["freshness"]["live"]["urls"] == [f"{town_site.url}/prices"]
+    trace = town("trace", record["trace_id"]).out
+    assert "found by search" in trace
+    assert "outside.example" in trace
+    assert not left_running(str(tmp_path))
+
+
+def test_a_search_tool_that_fails_leaves_its_reason(town: Shell, town_site: Site, tmp_path: Path) -> None:
+    write_search(town, town_site, tmp_path, mode="dies_at_once")
+    record = town.json("ask", "Who is the mayor today?")
+    assert "Helen Marsh" in record["answer"]["text"]
+    assert 'no page of the sources to look at; MCP server "shop" ended' in record["freshness"]["live"]["why"][0]
     assert not left_running(str(tmp_path))

@@ -1,6 +1,6 @@
 """An MCP server over standard input and output, without the SDK: `python server.py MODE TAG`. Most modes misbehave, each in one way.
 
-The tag does nothing: by it a test finds the processes that are left.
+By the tag a test finds the processes that are left. Where it is a folder with a `found.txt`, that is what a search finds.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 from typing import Any
 
 PAGE = (
@@ -64,6 +65,8 @@ def call(mode: str, arguments: dict[str, Any]) -> dict[str, Any]:
             f"1. Prices: {arguments['query']} https://shop.example/prices.\n2. https://evil.example/x\n"
             "3. [again](https://shop.example/prices) and ftp://no.example/ javascript:alert(1)"
         )
+        found = Path(sys.argv[2], "found.txt")
+        text = found.read_text(encoding="utf-8") if found.is_file() else text
     if mode == "dies":
         print("Traceback: the disk is on fire", file=sys.stderr, flush=True)
         os._exit(3)

@@ -9,6 +9,7 @@ import pytest
 from kbcite.errors import KbciteError, ProviderError, UsageError
 from kbcite.settings import ToolServerSettings
 from kbcite.web.tool_server import named_server, open_tool_server
+from tests.site_server import Reply, serve_site
 from tests.tool_servers.running import left_running, settings
 from tests.tool_servers.server import PAGE
 
@@ -144,3 +145,28 @@ def test_a_setting_that_names_no_server_says_which_there_are(tag: str) -> None:
         named_server("mcp:ship", servers, "live.fetcher")
     with pytest.raises(UsageError, match="there are: none; write a section"):
         named_server("builtin2", (), "live.fetcher")
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        (b'{"jsonrpc": "2.0", "id": 1, "result": "' + b"x" * 9_000_000 + b'"}', "more than 8 MB"),
+        (b"<html>no MCP here</html>", "MCP server"),
+    ],
+    ids=["huge", "a web page"],
+)
+def test_an_address_that_answers_with_something_else_is_told(body: bytes, told: str) -> None:
+    kind = "application/json" if body.startswith(b"{") else "text/html"
+    with serve_site({"/mcp": Reply(body, 200, (("Content-Type", kind),))}) as site:
+        message = outcome(ToolServerSettings(url=f"{site.url}/mcp", tool="fetch", timeout_s=5.0))
+    assert told in message
+    assert len(message) < 400
+
+
+def test_the_token_goes_to_the_server_and_into_no_message(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SHOP_TOKEN", "s3cret-t0ken")
+    with serve_site({"/mcp": Reply(b"no", 401)}) as site:
+        message = outcome(ToolServerSettings(url=f"{site.url}/mcp", tool="fetch", token="SHOP_TOKEN", timeout_s=5.0))
+        assert site.requests[0].headers["authorization"] == "Bearer s3cret-t0ken"
+    assert message
+    assert "s3cret" not in message
