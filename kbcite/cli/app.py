@@ -200,6 +200,10 @@ def main() -> None:
 def _run(arguments: list[str]) -> None:
     """Run the command; its usage errors become ours, an exit code that it asks for ends the program."""
     command = typer.main.get_command(make_app(_wanted(arguments)))
+    if not {"-h", "--help"}.isdisjoint(arguments):
+        from kbcite.cli.help_pages import explain
+
+        explain(command)
     try:
         code = command.main(arguments, prog_name="kbcite", standalone_mode=False)
     except typer.Abort as error:

@@ -22,7 +22,7 @@ def build(
     ctx: typer.Context,
     urls: Annotated[
         list[str] | None,
-        typer.Argument(metavar="URL", help="Pages to fetch, due or not; without any, every source."),
+        typer.Argument(metavar="[URL]...", help="Pages to fetch, due or not; without any, every source."),
     ] = None,
     everything: Annotated[
         bool, typer.Option("--all", "--force", help="Fetch everything known again, due or not.")

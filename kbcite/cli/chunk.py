@@ -1,11 +1,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Annotated
 
 import typer
 
-from kbcite.cli.context import Context, OpenStore, context_of
+from kbcite.cli.context import Context, OpenStore, Wait, context_of
 from kbcite.cli.interrupt import Stop
 from kbcite.cli.progress import progress
 from kbcite.errors import NotFound
@@ -17,9 +16,7 @@ def register(app: typer.Typer) -> None:
     app.command()(chunk)
 
 
-def chunk(
-    ctx: typer.Context, wait: Annotated[float, typer.Option(min=0.0, help="Seconds to wait for another writer.")] = 0.0
-) -> None:
+def chunk(ctx: typer.Context, wait: Wait = 0.0) -> None:
     """Cut the documents into blocks. Only what is new or stale is done; block IDs depend on the text alone."""
     context = context_of(ctx)
     stop = Stop()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kbcite.cli.context import Context, OpenStore, context_of, find_page
+from kbcite.cli.context import Context, OpenStore, Wait, context_of, find_page
 from kbcite.cli.interrupt import Stop
 from kbcite.cli.progress import progress
 from kbcite.errors import NotFound
@@ -38,7 +38,7 @@ def clean(
     skipped: Annotated[
         bool, typer.Option("--skipped", help="List the pages that have no main text, with the reason.")
     ] = False,
-    wait: Annotated[float, typer.Option(min=0.0, help="Seconds to wait for another writer.")] = 0.0,
+    wait: Wait = 0.0,
 ) -> None:
     """Read main text, title and dates of the pages. Only what is new or stale is done."""
     context = context_of(ctx)

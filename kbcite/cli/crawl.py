@@ -27,7 +27,9 @@ def crawl(
     ctx: typer.Context,
     urls: Annotated[
         list[str] | None,
-        typer.Argument(metavar="URL", help="Pages to fetch and start from, due or not; without any, every source."),
+        typer.Argument(
+            metavar="[URL]...", help="Pages to fetch and start from, due or not; without any, every source."
+        ),
     ] = None,
     everything: Annotated[
         bool, typer.Option("--all", "--force", help="Fetch everything known again, due or not.")

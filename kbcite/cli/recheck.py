@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kbcite.cli.change_report import is_news, report_record, report_text
-from kbcite.cli.context import Context, OpenStore, context_of, find_page
+from kbcite.cli.context import Context, OpenStore, Wait, context_of, find_page
 from kbcite.cli.interrupt import Stop
 from kbcite.cli.progress import progress
 from kbcite.cli.rendering import rendering
@@ -36,7 +36,7 @@ def recheck(
     ] = None,
     max_time: Annotated[float | None, typer.Option(min=0.0, help="Seconds this run may take.")] = None,
     exit_code: Annotated[bool, typer.Option("--exit-code", help="Exit 10 where a page is not as it was.")] = False,
-    wait: Annotated[float, typer.Option(min=0.0, help="Seconds to wait for another writer.")] = 0.0,
+    wait: Wait = 0.0,
 ) -> None:
     """Visit the pages that are due again. What changed is stored; "kbcite build" then cleans, chunks and embeds only that."""
     context = context_of(ctx)

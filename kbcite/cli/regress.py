@@ -31,7 +31,7 @@ def register(app: typer.Typer) -> None:
 
 def regress(
     ctx: typer.Context,
-    names: Annotated[list[str] | None, typer.Argument(metavar="NAME", help="Only these golden pages.")] = None,
+    names: Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", help="Only these golden pages.")] = None,
     pages: Annotated[Path, typer.Option(help="Folder of golden pages, also your own.")] = Path("golden_pages"),
     update: Annotated[
         bool, typer.Option("--update", help="Write today's texts over the expected ones; read the diff before.")

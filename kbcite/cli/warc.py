@@ -31,7 +31,7 @@ def register(app: typer.Typer) -> None:
 @warc.command("import")
 def import_(
     ctx: typer.Context,
-    files: Annotated[list[Path], typer.Argument(metavar="FILE", help="WARC (.warc, .warc.gz) or WACZ files.")],
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="WARC (.warc, .warc.gz) or WACZ files.")],
     wait: Wait = 0.0,
 ) -> None:
     """Take the pages of WARC and WACZ files in, as if they had been crawled; wget, Browsertrix and Heritrix write such files.
@@ -103,7 +103,7 @@ def export(
         Path, typer.Argument(metavar="FILE", help="The file to write, name.warc.gz; - is standard output.")
     ],
     urls: Annotated[
-        list[str] | None, typer.Argument(metavar="URL", help="Only what lies under these; without any, everything.")
+        list[str] | None, typer.Argument(metavar="[URL]...", help="Only what lies under these; without any, everything.")
     ] = None,
 ) -> None:
     """Give the archived answers out as WARC 1.1, for replay and for other archives."""
