@@ -127,12 +127,18 @@ def answer_anew(
     source_type: SourceType | None = None,
     labels: tuple[str, ...] = (),
     question_class: str | None = None,
-    live: LiveMode | None = None,
+    live: LiveMode = LiveMode.NEVER,
+    doors: ExitStack | None = None,
 ) -> Answered:
-    """The answer to a question under the store's settings, not saved yet. live: whether pages are looked at now; None: they are not."""
-    with ExitStack() as doors:
-        wanted = None if live is None else _Wanted(live, question_class, doors)
-        return _answer(context, store, question, None, None, top_k, None, 3, source_type, labels, wanted)
+    """The answer to a question under the store's settings, not saved yet.
+
+    live: whether pages are looked at now, for which doors are needed; closing them waits for the fetches that were too slow.
+    """
+    wanted = None if doors is None else _Wanted(live, question_class, doors)
+    answered = _answer(context, store, question, None, None, top_k, None, 3, source_type, labels, wanted)
+    if doors is not None and wanted is not None and wanted.look is not None:
+        doors.callback(_fill, context, store, wanted.look)
+    return answered
 
 
 @dataclass(slots=True)

@@ -170,6 +170,8 @@ async def _in_thread(
             result.set_exception(error)
         with suppress(RuntimeError):  # the loop is closed: the server has ended meanwhile
             loop.call_soon_threadsafe(limiter.release_on_behalf_of, borrower)
+        if result.exception() is None and isinstance(reply := result.result(), Reply) and reply.after is not None:
+            reply.after.close()
 
     await limiter.acquire_on_behalf_of(borrower)
     result.set_running_or_notify_cancel()

@@ -36,6 +36,8 @@ class Reply:
 
     text: str
     record: dict[str, Any]
+    after: ExitStack | None = None
+    """To be closed once the reply is given: what it waits for need not be waited for by the caller."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,9 +122,9 @@ class Served:
 
         question = " ".join(_text(given, "question").split())
         source_type, labels = self._narrowed(given)
-        with self.context.reading() as store:
+        with ExitStack() as doors:
+            store = doors.enter_context(self.context.reading())
             _end_when(stop, store)
-            mode = store.settings.live.mode if self.allows_live else LiveMode.NEVER
             answered = answer_anew(
                 self.context,
                 store,
@@ -131,14 +133,17 @@ class Served:
                 source_type=source_type,
                 labels=labels,
                 question_class=given.get("class"),
-                live=mode,
+                live=store.settings.live.mode if self.allows_live else LiveMode.NEVER,
+                doors=doors,
             )
             if stop.is_set():
                 raise Stopped  # nobody gets this answer: it is not kept either
             if not save_answer(store.database, answered):
                 self.context.say(f"{self.context.store} cannot be written, so the answer is not kept")
+            store.database.connection.set_progress_handler(None, 0)
+            after = doors.pop_all()
         answer = answered.answer
-        return Reply(f"{plain_text(answer)}\n\nanswer {answer.id}", to_record(answer))
+        return Reply(f"{plain_text(answer)}\n\nanswer {answer.id}", to_record(answer), after)
 
     def _show(self, given: Mapping[str, Any], stop: threading.Event) -> Reply:
         from kbcite.answer.record import from_record

@@ -22,6 +22,7 @@ from kbcite.web.tool_server import open_tool_server
 from tests.cli.run import Shell
 from tests.llm_server import Says, serve_llm
 from tests.site_server import Site
+from tests.tool_servers.server import PAGE
 
 pytest.importorskip("mcp", reason="the extra kbcite[mcp] is not installed")
 
@@ -282,6 +283,33 @@ def test_live_pages_are_fetched_where_the_server_may(town: Shell, town_site: Sit
         "scheme",
         "http_404",
     ]
+
+
+@pytest.mark.slow
+def test_a_page_that_is_too_slow_for_an_answer_fills_the_pool_for_the_next(town: Shell, town_site: Site) -> None:
+    def slow(_: Any) -> str:
+        time.sleep(3.0)
+        return PAGE
+
+    town_site.pages = {**town_site.pages, "/prices": slow}
+    url = f"{town_site.url}/prices"
+    (town.store / "kbcite.toml").write_text(
+        f'[[source]]\nurl = "{town_site.url}/"\nallow_private = true\nlive = ["{url}"]\ntopics = ["hammer"]\n'
+        '[live]\nanswer_within_s = 1.5\n[classes.volatile]\nttl = "1h"\n',
+        encoding="utf-8",
+    )
+
+    async def use(client: Client) -> list[Any]:
+        question = {"question": "What does the hammer cost today?", "class": "volatile"}
+        first = await client.call_tool("ask", question)
+        await anyio.sleep(4.0)
+        return [first, await client.call_tool("ask", question)]
+
+    first, second = (result.structured_content for result in over_stdio(town.store, use, "--live"))
+    assert first["freshness"]["live"]["outcome"] == "fell_back"
+    assert first["timing_ms"]["total"] < 2900
+    assert second["freshness"]["live"]["outcome"] == "pool"
+    assert "12 euros" in second["answer"]["text"]
 
 
 # ---------------------------------------------------------------- the command
