@@ -321,6 +321,10 @@ class Scores:
     """What the order goes by, 0 to 1."""
     relevance: float = 0.0
     """Calibrated 0 to 1: what the refusal threshold is compared with."""
+    missing_figures: int = 0
+    """Figures of the question that the block lacks."""
+    rerank: float | None = None
+    """Score of a cross-encoder, which the order then goes by; None where none was asked."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -233,15 +233,31 @@ def hit_lines(hits: Iterable[RetrievedBlock], explain: bool) -> str:
     """Search results, a paragraph each."""
     shown = []
     for i, hit in enumerate(hits, 1):
-        scores = f"{hit.scores.relevance:.2f}"
-        if explain:
-            s = hit.scores
-            scores += f" (fused {s.fused:.3f}, dense {s.dense:.3f}, words {s.coverage:.3f})"
-            if hit.dropped:
-                scores += f"  dropped: {hit.dropped}"
         place = hit.place
-        shown.append(
-            f"{i}. {where(place.title, place.heading_chain, place.url)}\n   {hit.block.id}  {scores}\n"
-            f"   {printable(place.url)}\n   {one_line(place.text or hit.block.text, 200)}"
+        head = (
+            f"{i}. {where(place.title, place.heading_chain, place.url)}\n   {hit.block.id}  {hit.scores.relevance:.2f}"
         )
+        text = place.text or hit.block.text
+        if explain:
+            lines = "\n   ".join(_explained(hit))
+            # One line of a terminal of 80 columns; Chinese characters take two.
+            shown_text = one_line(text, 38 if hit.block.language == "zh" else 76)
+            shown.append(f"{head}  {lines}\n   {printable(place.url)}\n   {shown_text}")
+        else:
+            shown.append(f"{head}\n   {printable(place.url)}\n   {one_line(text, 200)}")
     return "\n\n".join(shown)
+
+
+def _explained(hit: RetrievedBlock) -> list[str]:
+    """Whether a candidate is used or why not, what it was judged by, and what it stands for."""
+    scores = hit.scores
+    judged = f"dense {scores.dense:.3f}  words {scores.coverage:.3f}  fused {scores.fused:.3f}"
+    if scores.missing_figures:
+        judged += f"  figures missed {scores.missing_figures}"
+    lines = [f"not used: {hit.dropped}" if hit.dropped else "used", judged]
+    if scores.rerank is not None:
+        lines.append(f"reranked {scores.rerank:.3f}")
+    lines += [f"same text: {printable(place.url)}" for place in hit.also[:3]]
+    if more := len(hit.also) - 3 if len(hit.also) > 3 else 0:
+        lines.append(f"same text: {more} more")
+    return lines

@@ -170,6 +170,7 @@ def _source(source: Source) -> dict[str, Any]:
             "coverage": scores.coverage,
             "fused": scores.fused,
             "relevance": scores.relevance,
+            **({} if scores.rerank is None else {"rerank": scores.rerank}),
         },
     }
 

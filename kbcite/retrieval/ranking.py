@@ -20,6 +20,7 @@ from itertools import combinations
 from kbcite.records import Block, Place, RetrievedBlock, Scores
 from kbcite.retrieval.duplicates import DatedText, cluster_duplicates
 from kbcite.retrieval.question import Question, holds_wanted, missing_figures, read_question
+from kbcite.retrieval.reranker import Rerank
 from kbcite.words import language_of
 
 # Measured on 143 questions over 3,549 Chinese search snippets (Hit@1 .839, nDCG@10 .833; word search alone .66 and .74),
@@ -64,14 +65,29 @@ def fuse(dense: float, coverage: float) -> float:
     return DENSE_WEIGHT * dense + (1 - DENSE_WEIGHT) * max(0.0, coverage - CHANCE_COVERAGE)
 
 
-def rank(question: str, candidates: list[Candidate], options: RankingOptions) -> list[RetrievedBlock]:
-    """All candidates, best first; those not used carry the reason in `dropped`."""
+def rank(
+    question: str, candidates: list[Candidate], options: RankingOptions, rerank: Rerank | None = None
+) -> list[RetrievedBlock]:
+    """All candidates, best first; those not used carry the reason in `dropped`. rerank: puts the relevant ones in an order of its own, first."""
     asked = read_question(question)
     language = language_of(question)
     scored = [_score(asked, language, candidate, options.threshold) for candidate in candidates]
     scored.sort(key=lambda found: (-found.scores.fused, found.block.id))
     relevant = [found for found in scored if found.scores.relevance >= options.threshold]
+    if rerank and relevant:
+        relevant = _reranked(question, relevant, rerank)
+        ids = {found.block.id for found in relevant}
+        scored = [*relevant, *(found for found in scored if found.block.id not in ids)]
     return _choose(_with_main_first(scored, relevant[: COMPARED * options.top_k]), options)
+
+
+def _reranked(question: str, relevant: list[RetrievedBlock], rerank: Rerank) -> list[RetrievedBlock]:
+    texts = ["\n".join([found.place.title, *found.place.heading_chain, found.block.text]) for found in relevant]
+    judged = [
+        replace(found, scores=replace(found.scores, rerank=score))
+        for found, score in zip(relevant, rerank(question, texts), strict=True)
+    ]
+    return sorted(judged, key=lambda found: -(found.scores.rerank or 0.0))
 
 
 def _score(question: Question, language: str, candidate: Candidate, threshold: float) -> RetrievedBlock:
@@ -87,7 +103,7 @@ def _score(question: Question, language: str, candidate: Candidate, threshold: f
     return RetrievedBlock(
         candidate.block,
         candidate.places[0],
-        Scores(dense, coverage, fused=min(1.0, max(0.0, fused)), relevance=estimate),
+        Scores(dense, coverage, fused=min(1.0, max(0.0, fused)), relevance=estimate, missing_figures=missing),
         also=candidate.places[1:],
         dropped=FIGURE_MISMATCH if for_a_figure else None,
     )

@@ -10,6 +10,7 @@ from typing import Protocol
 from kbcite.records import Block, Place, RetrievedBlock
 from kbcite.retrieval.encoder import Encoder
 from kbcite.retrieval.ranking import Candidate, RankingOptions, fuse, rank
+from kbcite.retrieval.reranker import Rerank
 from kbcite.retrieval.vectors import Vectors
 from kbcite.words import language_of
 
@@ -54,6 +55,7 @@ def retrieve(
     load_blocks: LoadBlocks,
     options: RankingOptions,
     allowed: Collection[str] | None = None,
+    rerank: Rerank | None = None,
 ) -> Found:
     """The blocks for a question, ranked. With `allowed`, no other block is looked at (labels filter before retrieval)."""
     language = language_of(question)
@@ -68,4 +70,4 @@ def retrieve(
         Candidate(block, places, dense[block_id], coverage.get(block_id, 0.0))
         for block_id, (block, places) in load_blocks(order[:CANDIDATES]).items()
     ]
-    return Found(question, language, options.threshold, tuple(rank(question, candidates, options)))
+    return Found(question, language, options.threshold, tuple(rank(question, candidates, options, rerank)))

@@ -9,6 +9,7 @@ from kbcite.errors import ModelMismatch, NotFound
 from kbcite.records import SourceType
 from kbcite.retrieval.encoder import Encoder
 from kbcite.retrieval.ranking import RankingOptions
+from kbcite.retrieval.reranker import Rerank
 from kbcite.retrieval.search import Found, retrieve
 from kbcite.retrieval.vector_index import VectorIndex, mismatch
 from kbcite.store.database import Database
@@ -65,6 +66,7 @@ def search_blocks(
     options: RankingOptions,
     source_type: SourceType | None = None,
     labels: Collection[str] = (),
+    rerank: Rerank | None = None,
 ) -> Found:
     """The candidates for a question, best first; a source type and labels filter before anything is retrieved (SPEC 46)."""
     allowed = database.blocks.ids_allowed(source_type, labels) if source_type or labels else None
@@ -76,4 +78,5 @@ def search_blocks(
         lambda ids: database.blocks.load(ids, source_type, labels),
         options,
         allowed,
+        rerank,
     )
