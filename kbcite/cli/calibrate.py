@@ -7,13 +7,18 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kbcite.cli.context import context_of
-from kbcite.errors import NotFound, UsageError
+from kbcite.errors import Finding, NotFound, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kbcite.records import RetrievedBlock
     from kbcite.retrieval.calibration import Asked, Row
+
+MOST_FAULTS = 0.6
+"""Share of the answerable refused and of the unanswerable answered, together, up to which a threshold is worth setting.
+
+In the manuals of many versions, where most blocks have others that say the same, the best comes to .88."""
 
 
 def register(app: typer.Typer) -> None:
@@ -60,7 +65,8 @@ def calibrate(
             "no block has a sentence or a heading to make a question from; give a file of questions"
         ) from error
     best = best_row([*rows, current])
-    if write:
+    is_told = best.refused + best.answered <= MOST_FAULTS
+    if write and is_told:
         set_value(path, "ask", "threshold", best.threshold)
     record = {
         "questions": len(asked),
@@ -68,9 +74,12 @@ def calibrate(
         "rows": [asdict(row) for row in rows],
         "threshold": now,
         "best": best.threshold,
-        "written": write,
+        "told_apart": is_told,
+        "written": write and is_told,
     }
     context.show("\n".join(_lines(asked, rows, current, best, str(path) if write else "")), record)
+    if write and not is_told:
+        raise Finding(f"{path} is left as it is; no threshold tells these questions apart")
 
 
 def _lines(asked: Sequence[Asked], rows: Sequence[Row], current: Row, best: Row, written_to: str) -> list[str]:
@@ -84,12 +93,15 @@ def _lines(asked: Sequence[Asked], rows: Sequence[Row], current: Row, best: Row,
     lines.append("")
     if right:
         lines.append(f"best block on the page named: {sum(right)} of {len(right)}")
-    if written_to:
+    if best.refused + best.answered > MOST_FAULTS:
+        lines.append(
+            "no threshold tells these questions apart: the blocks say much the same as one another;\n"
+            "give a file of questions that people ask"
+        )
+    elif written_to:
         lines.append(f"{written_to}: [ask] threshold = {best.threshold:g}")
     elif best.threshold != current.threshold:
-        lines.append(
-            f'"kbcite calibrate --write" sets the threshold to {best.threshold:g}; it was measured with blocks alone, before an answer is worded'
-        )
+        lines.append(f'"kbcite calibrate --write" sets the threshold to {best.threshold:g}')
     else:
         lines.append("the threshold in use is the best")
     return lines

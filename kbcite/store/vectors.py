@@ -45,30 +45,30 @@ class Vectors:
         """(block IDs, languages, vectors float32 (n, d)) of the live blocks that have a vector, in a fixed order."""
         matching = """vectors v JOIN encoders e ON e.id = v.encoder_id JOIN blocks b ON b.num = v.block_num
                       WHERE e.fingerprint = ? AND v.block_num IN (SELECT block_num FROM live_occurrences)"""
-        return self._read(matching, fingerprint, (fingerprint,))
+        (count,) = self._sql.execute(f"SELECT count(*) FROM {matching}", (fingerprint,)).fetchone()
+        return self._read(matching, fingerprint, (fingerprint,), count)
 
     def of(self, fingerprint: str, block_ids: Sequence[str]) -> tuple[list[str], list[str], np.ndarray]:
         """The same of blocks by ID, those that have a vector."""
         # CROSS keeps this order of look-ups: SQLite, which takes a list for long, would go through all vectors.
         matching = """json_each(?) named CROSS JOIN blocks b ON b.id = named.value CROSS JOIN encoders e
                       CROSS JOIN vectors v ON v.encoder_id = e.id AND v.block_num = b.num WHERE e.fingerprint = ?"""
-        return self._read(matching, fingerprint, (json.dumps(block_ids), fingerprint))
+        return self._read(matching, fingerprint, (json.dumps(block_ids), fingerprint), len(block_ids))
 
     def _read(
-        self, matching: str, fingerprint: str, parameters: tuple[str, ...]
+        self, matching: str, fingerprint: str, parameters: tuple[str, ...], most: int
     ) -> tuple[list[str], list[str], np.ndarray]:
         import numpy as np
 
-        (count,) = self._sql.execute(f"SELECT count(*) FROM {matching}", parameters).fetchone()
         # Filled row by row: a million vectors are 1.5 GB, and are never held twice.
-        vectors = np.empty((count, self._dim(fingerprint)), np.float32)
+        vectors = np.empty((most, self._dim(fingerprint)), np.float32)
         ids, languages = [], []
         rows = self._sql.execute(f"SELECT b.id, b.language, v.vector FROM {matching} ORDER BY b.id", parameters)
         for i, (block_id, language, vector) in enumerate(rows):
             ids.append(block_id)
             languages.append(language)
             vectors[i] = np.frombuffer(vector, "<f4")
-        return ids, languages, vectors
+        return ids, languages, vectors[: len(ids)]
 
     def _dim(self, fingerprint: str) -> int:
         row = self._sql.execute("SELECT dim FROM encoders WHERE fingerprint = ?", (fingerprint,)).fetchone()

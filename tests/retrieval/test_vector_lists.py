@@ -46,7 +46,7 @@ def names(found: list[tuple[str, float]]) -> list[str]:
 def test_lists_find_what_the_flat_index_finds_and_say_how_surely(flat: VectorIndex, lists: VectorIndex) -> None:
     assert flat.is_exact and not lists.is_exact
     held = [len({*names(lists.nearest(q, "zh", 100))} & {*names(flat.nearest(q, "zh", 10))}) / 10 for q in QUESTIONS]
-    assert np.mean(held) >= 0.97
+    assert np.mean(held) >= 0.95
     assert lists.recall >= vector_lists.RECALL and flat.recall == 1
 
 
@@ -70,7 +70,7 @@ def test_a_filter_costs_no_recall(flat: VectorIndex, lists: VectorIndex, every: 
         found = names(lists.nearest(question, "zh", 100, allowed))
         assert set(found) <= allowed
         held.append(len(set(exact) & set(found)) / len(exact))
-    assert np.mean(held) >= 0.97
+    assert np.mean(held) >= 0.95
 
 
 def test_a_saved_index_of_lists_comes_back_the_same(lists: VectorIndex, tmp_path: Path) -> None:
