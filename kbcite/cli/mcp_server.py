@@ -30,7 +30,7 @@ from mcp.server.stdio import stdio_server
 from mcp.server.transport_security import TransportSecuritySettings
 
 from kbcite import __version__
-from kbcite.cli.mcp_tools import Reply, Served, Stopped, Tool, error_line
+from kbcite.cli.mcp_tools import Reply, Served, Stopped, Tool
 from kbcite.errors import KbciteError, UsageError
 
 MAX_AT_ONCE = 4
@@ -184,7 +184,7 @@ def _run(tool: Tool, arguments: Mapping[str, Any], stop: threading.Event) -> Rep
     try:
         return tool.run(arguments, stop)
     except KbciteError as error:
-        return error_line(error)
+        return str(error)
     except Stopped:
         return "given up"
     except sqlite3.Error as error:
