@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import html
+import sys
 import threading
 import tomllib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -48,9 +49,9 @@ def _front_page() -> str:
 
 
 @contextmanager
-def serve_golden_pages() -> Iterator[str]:
+def serve_golden_pages(port: int = 0) -> Iterator[str]:
     """The site's address, while it is served."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
+    server = ThreadingHTTPServer(("127.0.0.1", port), _Handler)
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     try:
@@ -59,3 +60,14 @@ def serve_golden_pages() -> Iterator[str]:
         server.shutdown()
         server.server_close()
         thread.join()
+
+
+def main() -> None:
+    """`python -m tests.golden_site PORT`: serve the demo's pages until Ctrl-C."""
+    with serve_golden_pages(int(sys.argv[1])) as site, suppress(KeyboardInterrupt):
+        print(site, flush=True)
+        threading.Event().wait()
+
+
+if __name__ == "__main__":
+    main()

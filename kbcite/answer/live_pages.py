@@ -35,10 +35,13 @@ def is_topical(question: str, entry: LiveEntry) -> bool:
     if entry.topics:
         plain = simplify(question).casefold()
         return any(simplify(topic).casefold() in plain for topic in entry.topics)
-    if not entry.title:
-        return True
+    return not entry.title or names_title(question, entry.title)
+
+
+def names_title(question: str, title: str) -> bool:
+    """Whether question and title share a word, or two characters of Chinese."""
     wanted = {term for term in stems(simplify(question)) if not is_stop(term) and len(term) > 1}
-    return not wanted.isdisjoint(stems(simplify(entry.title)))
+    return not wanted.isdisjoint(stems(simplify(title)))
 
 
 def links_to_follow(question: str, list_url: str, links: Sequence[tuple[str, str]], limit: int) -> tuple[str, ...]:

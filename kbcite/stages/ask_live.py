@@ -16,7 +16,7 @@ from kbcite.answer.corrections import corrected_pages
 from kbcite.answer.freshness import class_of, has_time_words, is_high_risk, is_stale
 from kbcite.answer.live_decision import NO_PAGE, Decision, PageChoice, Situation, Way, decide
 from kbcite.answer.live_filters import off_topic, why_unfit
-from kbcite.answer.live_pages import LiveEntry, is_topical, links_to_follow
+from kbcite.answer.live_pages import LiveEntry, is_topical, links_to_follow, names_title
 from kbcite.answer.trace import LiveTrace, TracedFetch
 from kbcite.clock import Clock, seconds_between
 from kbcite.errors import KbciteError
@@ -191,15 +191,15 @@ class LiveLook:
 
     def _live_pages(self) -> Iterator[PageChoice]:
         """The sources' `live` pages on the topic, those whose topics are named first."""
-        entries = [
-            LiveEntry(url, source.topics, "" if source.topics else self._database.pool.title_of(url))
-            for source in self._settings.sources
-            if self._is_allowed(source)
-            for url in source.live
-        ]
-        for entry in sorted(entries, key=lambda entry: not entry.topics):
-            if is_topical(self._question, entry):
-                yield self._choice(entry.url, "live page")
+        chosen: list[LiveEntry] = []
+        for source in self._settings.sources:
+            if self._is_allowed(source):
+                entries = [LiveEntry(url, source.topics, self._database.pool.title_of(url)) for url in source.live]
+                topical = [entry for entry in entries if is_topical(self._question, entry)]
+                # Topics are the source's: among several pages of one, the titles tell which is meant.
+                chosen += [entry for entry in topical if names_title(self._question, entry.title)] or topical
+        for entry in sorted(chosen, key=lambda entry: not entry.topics):
+            yield self._choice(entry.url, "live page")
 
     def _is_allowed(self, source: SourceSettings) -> bool:
         """Whether the labels and the type that were asked for have room for a source (SPEC 46)."""
@@ -351,7 +351,9 @@ class LiveLook:
         room = MAX_BELOW - sum(one.why.startswith("below ") for one in choices.values())
         if choice.why != "live page" or room <= 0:
             return []
-        below = [self._choice(link, f"below {url}") for link in links_to_follow(self._question, url, found.links, room)]
+        # Links of menus and footers are not in the main text.
+        links = [(link, said) for link, said in found.links if said in text]
+        below = [self._choice(link, f"below {url}") for link in links_to_follow(self._question, url, links, room)]
         new = [page for page in below if page.refusal is None and page.url not in choices]
         choices.update({page.url: page for page in new})
         return new
@@ -377,9 +379,12 @@ class LiveLook:
                     invalid.update({one.found.url: SUPERSEDED, one.found.requested_url: SUPERSEDED})
         _prefer_notices(seen)
         used = {one.found.url for one in seen if isinstance(one.found, LivePage) and one.is_used}
+        seen_again = {
+            one.found.document.digest: one.found.fetched_at for one in seen if isinstance(one.found, LivePage)
+        }
         live = [block for block in live if block.place.url in used]
         names = {block.block.id for block in live}
-        stored = _without(blocks, invalid)
+        stored = [_as_seen(block, seen_again) for block in _without(blocks, invalid)]
         stored = [replace(b, dropped=SUPERSEDED) if b.dropped is None and b.block.id in names else b for b in stored]
         if used:
             stored = [
@@ -471,6 +476,12 @@ class LiveLook:
         """The source that a page of the whitelist is made of when it is promoted: itself alone, visited from hourly on."""
         own = self._scope.require_source(url)
         return replace(own, url=url, scope=(url,), depth=0, max_pages=1, tier=Tier.LIVE, live=(), topics=())
+
+
+def _as_seen(block: RetrievedBlock, seen_again: dict[str, str]) -> RetrievedBlock:
+    """The stored block, seen now where its page was fetched and has the same bytes: it still says so, fit for live use or not."""
+    at = seen_again.get(block.place.digest)
+    return replace(block, place=replace(block.place, fetched_at=max(at, block.place.fetched_at))) if at else block
 
 
 def _prefer_notices(seen: Sequence[_Seen]) -> None:

@@ -386,3 +386,14 @@ def test_live_pages_and_topics_are_given_with_a_source(shell: Shell) -> None:
     )
     (row,) = shell.json("source", "list")
     assert (row["live"], row["topics"]) == (["https://a.example/prices"], ["price", "价格"])
+
+
+def test_a_stored_page_that_still_says_so_is_no_longer_stale_even_where_it_is_not_fit_for_live_use(
+    club: Shell, site: Site
+) -> None:
+    configure(club, "classes.product min_chars = 9000")
+    record = ask(club, STAFF, LATER)
+    (source,) = record["sources"]["web"]
+    assert (source["source_type"], source["fetched_at"]) == ("web", LATER)
+    assert record["freshness"]["stale_sources"] == []
+    assert record["freshness"]["live"]["outcome"] == "fell_back"
