@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any
 
+from kbcite.errors import UsageError
+
 MAX_URL_LENGTH = 2048
 
 _PARTS = re.compile(r"(https?)://(?:[^/?#@]*@)?([^/?#:\[]+|\[[^\]]*\])(?::(\d+))?([^?#]*)(\?[^#]*)?")
@@ -95,6 +97,14 @@ def without_credentials(url: str) -> str | None:
         return None
     scheme, host, port, path, query = match.groups()
     return f"{scheme}://{host}{':' + port if port else ''}{path}{query or ''}"
+
+
+def given_url(text: str) -> str:
+    """The absolute address that a person typed. Raises UsageError for what is not an http or https URL."""
+    url = resolve(text, text)
+    if url is None:
+        raise UsageError(f"{text!r} is not an http or https URL; give it in full, like https://example.com/docs/")
+    return url
 
 
 def url_key(url: str) -> str:

@@ -13,7 +13,7 @@ import sys
 from enum import StrEnum
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated, cast
+from typing import Annotated, NoReturn, cast
 
 import typer
 
@@ -57,6 +57,21 @@ _ClickError = cast("type[typer.BadParameter]", typer.BadParameter.__mro__[1])
 """click's UsageError, whichever click typer was built on."""
 _GLOBAL_FLAGS = {"--offline", "--json", "--quiet", "-q", "--verbose", "-v"}
 _GLOBAL_VALUES = {"--store", "--now", "--log-format"}
+_PARSER_WORDS = {
+    "a valid integer range": "a whole number",
+    "a valid int range": "a whole number",
+    "a valid integer": "a whole number",
+    "a valid int": "a whole number",
+    "a valid float range": "a number",
+    "a valid float": "a number",
+    "Got unexpected extra argument(s)": "too many arguments:",
+    "(Possible options:": "(there is",
+    "No such command": "no such command",
+    "No such option:": "no such option:",
+    "Invalid value for": "invalid value for",
+    "Missing argument": "missing argument",
+    ". Did you mean": ", did you mean",
+}
 _LOGS_JSON = "--log-format json"
 
 
@@ -189,12 +204,20 @@ def main() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # so that the exit does not fail once more
         sys.exit(ExitCode.FINDINGS)
     except OSError as error:
-        where = error.filename or "the output"
-        _fail(
-            f"{where}: {error.strerror or error}; check the path, its permissions and the free space",
-            ExitCode.STORE,
-            [],
-        )
+        _fail_to_open(error, arguments)
+
+
+def _fail_to_open(error: OSError, arguments: list[str]) -> NoReturn:
+    """A file of the store, or the disk, ends with the code of the store; a path that was mistyped is a matter of usage."""
+    is_mistyped = isinstance(error, FileNotFoundError | NotADirectoryError | IsADirectoryError | PermissionError)
+    store = _store_folder(arguments).absolute()
+    is_ours = error.filename is None or Path(os.fsdecode(error.filename)).absolute().is_relative_to(store)
+    where = error.filename or "the output"
+    _fail(
+        f"{where}: {error.strerror or error}; check the path, its permissions and the free space",
+        ExitCode.USAGE if is_mistyped and not is_ours else ExitCode.STORE,
+        arguments if error.filename else [],
+    )
 
 
 def _run(arguments: list[str]) -> None:
@@ -213,11 +236,18 @@ def _run(arguments: list[str]) -> None:
             print(error.format_message(), file=sys.stderr)
             sys.exit(ExitCode.USAGE)
         name = error.ctx.command_path if error.ctx else "kbcite"
-        raise UsageError(f'{error.format_message()} See "{name} --help".') from error
+        raise UsageError(f'{_plain(error.format_message())}; see "{name} --help"') from error
     if code == ExitCode.INTERRUPTED:
         raise KeyboardInterrupt
     if isinstance(code, int) and code:
         sys.exit(code)
+
+
+def _plain(message: str) -> str:
+    """The option parser's message in the shape of all others: no jargon of its types, no full stop."""
+    for theirs, ours in _PARSER_WORDS.items():
+        message = message.replace(theirs, ours)
+    return message.rstrip(".?")
 
 
 def _store_folder(arguments: list[str]) -> Path:
@@ -229,7 +259,7 @@ def _store_folder(arguments: list[str]) -> Path:
     return Path(os.environ.get("KBCITE_STORE", "kb"))
 
 
-def _fail(message: str, code: ExitCode, arguments: list[str]) -> None:
+def _fail(message: str, code: ExitCode, arguments: list[str]) -> NoReturn:
     line = " ".join(message.split())
     if "--json" in arguments:
         print(json.dumps({"error": line, "exit_code": int(code)}, ensure_ascii=False))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kbcite.clock import Clock, system_clock
-from kbcite.errors import NotFound, StoreError, UsageError
+from kbcite.errors import NotFound, StoreError
 
 if TYPE_CHECKING:
     from kbcite.settings import Settings
@@ -88,9 +88,15 @@ class Context:
             yield store
 
     def _require_store(self) -> None:
+        from kbcite.store.archive import ARCHIVE_NAME
         from kbcite.store.database import DATABASE_NAME
 
         if not (self.store / DATABASE_NAME).is_file():
+            if (self.store / ARCHIVE_NAME).is_file():
+                raise StoreError(
+                    f"{self.store / DATABASE_NAME} is missing; put it back from a copy, or run"
+                    f' "kbcite --store {self.store} doctor --repair" to make it again from the archive'
+                )
             raise NotFound(f'no store at {self.store}; run "kbcite --store {self.store} init" first')
 
     def say(self, text: str, **fields: Any) -> None:
@@ -119,11 +125,9 @@ def context_of(ctx: typer.Context) -> Context:
 
 def find_page(store: OpenStore, url: str) -> PageRow:
     """The stored page at an address. Raises UsageError for no address, NotFound for one that is not stored."""
-    from kbcite.urls import resolve, url_key
+    from kbcite.urls import given_url, url_key
 
-    resolved = resolve(url, url)
-    if resolved is None:
-        raise UsageError(f"{url!r} is not an http or https URL")
+    resolved = given_url(url)
     page = store.database.pages.get(resolved, url_key(resolved))
     if page is None:
         raise NotFound(f'{url} is not in the store; "kbcite crawl --explain {url}" says why')

@@ -9,7 +9,7 @@ import typer
 from kbcite.cli.context import Context, OpenStore, Wait, context_of
 from kbcite.errors import NotFound, UsageError
 from kbcite.render import printable, summary
-from kbcite.urls import host_of, resolve, url_key
+from kbcite.urls import given_url, host_of, resolve, url_key
 
 if TYPE_CHECKING:
     from kbcite.store.forgetting import Doomed
@@ -69,10 +69,7 @@ def forget(
 def _read_place(place: str) -> tuple[str | None, list[str]]:
     """The URL, or the hosts under both schemes. Raises UsageError for what is neither."""
     if "://" in place:
-        url = resolve(place, place)
-        if url is None:
-            raise UsageError(f"{place!r} is not an http or https URL")
-        return url, []
+        return given_url(place), []
     bare = [resolve(base, "/") for base in (f"http://{place}/", f"https://{place}/")]
     hosts = [host_of(url) for url in bare if url is not None]
     if not hosts or "/" in place:

@@ -11,7 +11,7 @@ from kbcite.records import RenderMode, SourceType
 from kbcite.render import printable
 from kbcite.settings import SETTINGS_NAME, SourceSettings
 from kbcite.store.settings_file import add_source, remove_source
-from kbcite.urls import folder_of, resolve
+from kbcite.urls import folder_of, given_url, is_within
 from kbcite.web.scope import Scope
 
 _DEFAULTS = SourceSettings(url="")
@@ -63,8 +63,8 @@ def add(
         raise UsageError("--type live is set by kbcite itself; choose internal or web")
     with context.writing("source add") as store:
         new = SourceSettings(
-            url=_absolute(url),
-            scope=tuple(_absolute(prefix) for prefix in scope or ()),
+            url=given_url(url),
+            scope=tuple(given_url(prefix) for prefix in scope or ()),
             exclude=tuple(exclude or ()),
             type=type_,
             depth=depth,
@@ -73,9 +73,11 @@ def add(
             labels=tuple(label or ()),
             render=render,
             wait_selector=wait_selector,
-            live=tuple(_absolute(page) for page in live or ()),
+            live=tuple(given_url(page) for page in live or ()),
             topics=tuple(topic or ()),
         )
+        if new.scope and not is_within(new.url, new.scope):
+            raise UsageError(f"no --scope covers {new.url}, so it would never be fetched; repeat --scope for it")
         Scope(
             (*store.settings.sources, new)
         )  # an exclude pattern that cannot be read is refused here, not by every crawl
@@ -93,7 +95,7 @@ def remove(ctx: typer.Context, url: Annotated[str, typer.Argument(help="The sour
     context = context_of(ctx)
     with context.writing("source remove") as store:
         known = {row.url for row in store.settings.sources}
-        remove_source(store.folder / SETTINGS_NAME, url if url in known else _absolute(url))
+        remove_source(store.folder / SETTINGS_NAME, url if url in known else given_url(url))
     context.show(f"removed {printable(url)}; its pages stay in the store", {"removed": url})
 
 
@@ -111,10 +113,3 @@ def list_(ctx: typer.Context) -> None:
         text or 'no sources yet; add one with "kbcite source add URL"',
         [{**asdict(row), "pages": count} for row, count in rows],
     )
-
-
-def _absolute(url: str) -> str:
-    absolute = resolve(url, url)
-    if absolute is None:
-        raise UsageError(f"{url!r} is not an http or https URL; give it in full, like https://example.com/docs/")
-    return absolute

@@ -15,7 +15,7 @@ from kbcite.cli.progress import progress
 from kbcite.errors import ExitCode, Finding, NotFound, UsageError
 from kbcite.records import Skipped
 from kbcite.render import one_line, printable, summary
-from kbcite.urls import resolve
+from kbcite.urls import given_url
 
 warc = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
@@ -43,7 +43,7 @@ def import_(
 
     context = context_of(ctx)
     if lost := [path for path in files if not path.is_file()]:
-        raise UsageError(f"{lost[0]} is not a file")
+        raise UsageError(f"there is no file {lost[0]}; give a WARC or WACZ file")
     counts = Counter({"new": 0, "changed": 0, "unchanged": 0, "skipped": 0})
     reasons: Counter[str] = Counter()
     outside: Counter[str] = Counter()
@@ -103,12 +103,15 @@ def export(
         Path, typer.Argument(metavar="FILE", help="The file to write, name.warc.gz; - is standard output.")
     ],
     urls: Annotated[
-        list[str] | None, typer.Argument(metavar="[URL]...", help="Only what lies under these; without any, everything.")
+        list[str] | None,
+        typer.Argument(metavar="[URL]...", help="Only what lies under these; without any, everything."),
     ] = None,
 ) -> None:
-    """Give the archived answers out as WARC 1.1, for replay and for other archives."""
+    """Give the archived pages out as WARC 1.1, for replay and for other archives."""
     context = context_of(ctx)
-    prefixes = [_absolute(url) for url in urls or []]
+    prefixes = [given_url(url) for url in urls or []]
+    if str(file) != "-" and not file.parent.is_dir():
+        raise UsageError(f"there is no folder {file.parent} to write {file.name} to; make it first")
     with context.reading() as store:
         if str(file) == "-":
             counts = _write(store, sys.stdout.buffer, prefixes)
@@ -141,10 +144,3 @@ def _write(store: OpenStore, out: IO[bytes], prefixes: list[str]) -> tuple[int, 
     if not sum(counts):
         raise NotFound('the archive holds nothing of that; "kbcite status --pages" lists what there is')
     return counts
-
-
-def _absolute(url: str) -> str:
-    resolved = resolve(url, url)
-    if resolved is None:
-        raise UsageError(f"{url!r} is not an http or https URL")
-    return resolved

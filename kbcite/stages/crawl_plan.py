@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kbcite.clock import Clock, from_text
-from kbcite.errors import UsageError
 from kbcite.records import RobotsCopy
 from kbcite.settings import SourceSettings
 from kbcite.stages.crawl_queue import CrawlQueue
@@ -14,7 +13,7 @@ from kbcite.store.database import Database
 from kbcite.store.forgetting import forgotten_places
 from kbcite.store.frontier import NEVER, FrontierRow, UrlState
 from kbcite.store.pages import PageRow
-from kbcite.urls import host_of, resolve, url_key
+from kbcite.urls import given_url, host_of, url_key
 from kbcite.web.link_filter import LinkFilter
 from kbcite.web.robots import Robots
 from kbcite.web.scope import Scope
@@ -131,9 +130,7 @@ class Explanation:
 
 def explain_url(database: Database, sources: Sequence[SourceSettings], url: str, clock: Clock) -> Explanation:
     """Each test that a crawl puts a URL to, with its answer. Nothing is requested. Raises UsageError for no address."""
-    resolved = resolve(url, url)
-    if resolved is None:
-        raise UsageError(f"{url!r} is not an http or https URL")
+    resolved = given_url(url)
     now = clock()
     scope = Scope(sources, forgotten_places(database.connection))
     key = url_key(resolved)
@@ -157,7 +154,7 @@ def explain_url(database: Database, sources: Sequence[SourceSettings], url: str,
         refusal = filtered or robots_refusal or None
     steps.append(("state", _state_step(row)))
     if row is not None and row.discovered_from:
-        steps.append(("found on", f"{row.discovered_from}, {row.depth} links from the seed"))
+        steps.append(("found on", f"{row.discovered_from}, {row.depth} link{'s' * (row.depth != 1)} from the seed"))
     if page is not None:
         steps.append(("page", f"{page.url}, {page.state}, last seen {page.fetched_at}"))
     next_ = _next(refusal, row, page, now, source)

@@ -13,11 +13,11 @@ from dataclasses import asdict, dataclass
 from datetime import timedelta
 
 from kbcite.clock import Clock, from_text, to_text
-from kbcite.errors import NotFound, UsageError
+from kbcite.errors import NotFound
 from kbcite.records import RobotsCopy, Skipped, Stage
 from kbcite.settings import SourceSettings
 from kbcite.store.frontier import NEVER, Frontier, FrontierRow, NewUrl, UrlState
-from kbcite.urls import host_of, resolve, url_key
+from kbcite.urls import given_url, host_of, resolve, url_key
 from kbcite.web.link_filter import LinkFilter
 from kbcite.web.robots import Robots
 from kbcite.web.scope import Scope
@@ -100,9 +100,7 @@ class CrawlQueue:
             raise NotFound('no sources yet; add one with "kbcite source add URL"')
         seeds = []
         for url in urls or self.sources:
-            resolved = resolve(url, url)
-            if resolved is None:
-                raise UsageError(f"{url!r} is not an http or https URL")
+            resolved = given_url(url)
             seeds.append((resolved, self._scope.require_source(resolved) if urls else self.sources[url]))
         return seeds
 

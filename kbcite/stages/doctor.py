@@ -161,7 +161,10 @@ def _unreadable(told: str, folder: Path) -> Symptom:
     """What SQLite says, with the files that it says it of."""
     names = tuple(name for name in (DATABASE_NAME, ARCHIVE_NAME) if not is_sound(folder / name))
     remedy = _remedy_of_file(names[0]) if len(names) == 1 else _remedy_of_file(ARCHIVE_NAME)
-    return Symptom("unreadable", told, 1, remedy, is_repairable=names == (DATABASE_NAME,), examples=names)
+    # The remedy takes the place of the next step that an error carries.
+    return Symptom(
+        "unreadable", told.partition("; ")[0], 1, remedy, is_repairable=names == (DATABASE_NAME,), examples=names
+    )
 
 
 def _remedy_of_file(name: str) -> str:

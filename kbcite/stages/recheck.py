@@ -18,7 +18,7 @@ from kbcite.store.archive import Archive
 from kbcite.store.database import Database
 from kbcite.store.forgetting import forgotten_places
 from kbcite.store.pages import PageRow
-from kbcite.urls import resolve, url_key
+from kbcite.urls import given_url, url_key
 from kbcite.web.liveness import wants_full_fetch
 from kbcite.web.schedule import BANDS, change_rate, spans_of, urgency, with_last_modified
 from kbcite.web.scope import Scope
@@ -87,8 +87,8 @@ class _Run:
         return sorted(pages, key=lambda page: (*self._urgency(page, now), page.url))[:limit]
 
     def _find(self, url: str) -> PageRow:
-        resolved = resolve(url, url)
-        page = self._pages.get(resolved, url_key(resolved)) if resolved else None
+        resolved = given_url(url)
+        page = self._pages.get(resolved, url_key(resolved))
         if page is None:
             raise NotFound(f'{url} is not in the store; "kbcite crawl {url}" fetches it')
         return page

@@ -72,7 +72,9 @@ def explain_sqlite(error: sqlite3.Error, folder: Path) -> StoreError:
     if name.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM")):
         return StoreError(f"{folder} cannot be written ({text}); check its owner and permissions")
     if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
-        return StoreError(f"the database in {folder} is damaged ({text}); put back a copy of it, or build a new store")
+        return StoreError(
+            f'the database in {folder} is damaged ({text}); "kbcite --store {folder} doctor" says what to do'
+        )
     if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
         return StoreError(f"{folder} is in use by another program ({text}); try again when it is done")
     if name.startswith("SQLITE_IOERR"):

@@ -111,10 +111,12 @@ def _read_file(file: IO[bytes], name: str, max_bytes: int, budget: _Budget) -> I
         # ValueError: zlib's and the header parser's complaints about bytes that are no WARC.
         detail = " ".join(str(error).split()) or type(error).__name__
         if not records:
-            raise UsageError(f"{name} is not a WARC file: {detail[:200]}") from error
+            raise UsageError(
+                f"{name} is not a WARC or WACZ file ({detail[:200]}); give one that a crawler wrote"
+            ) from error
         yield Broken(name, f"record {records + 1}: {detail[:200]}")
     if not records:
-        raise UsageError(f"{name} is not a WARC file: there is no record in it")
+        raise UsageError(f"{name} is not a WARC or WACZ file: there is no record in it; give one that a crawler wrote")
 
 
 @contextmanager

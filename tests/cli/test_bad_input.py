@@ -211,3 +211,61 @@ def test_errors_are_json_too_when_asked(shell: Shell) -> None:
     outcome = shell("--json", "ask", "")
     assert outcome.json["exit_code"] == 2
     assert "empty" in outcome.json["error"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["crawl", "--max-time", "abc"], "'abc' is not a number"),
+        (["crawl", "--max-pages", "1.5"], "'1.5' is not a whole number"),
+        (["crwal"], "no such command 'crwal', did you mean 'crawl'; see"),
+        (["status", "--pags"], "no such option: --pags (there is --pages); see"),
+        (["clean", "extra"], "too many arguments: (extra); see"),
+    ],
+)
+def test_what_the_option_parser_says_is_plain(shell: Shell, arguments: list[str], said: str) -> None:
+    outcome = shell(*arguments)
+    assert outcome.code == 2
+    assert said in outcome.err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["crawl", "nota"],
+        ["crawl", "--explain", "nota"],
+        ["recheck", "--url", "nota"],
+        ["show", "ftp://a.example/"],
+        ["forget", "ftp://a.example/"],
+        ["source", "add", "nota"],
+    ],
+)
+def test_an_address_that_is_none_is_refused_alike(town: Shell, arguments: list[str]) -> None:
+    outcome = town(*arguments)
+    assert outcome.code == 2
+    assert "is not an http or https URL; give it in full, like https://example.com/docs/" in outcome.err
+
+
+def test_a_path_to_write_to_that_is_none_is_a_matter_of_usage(town: Shell, tmp_path: Path) -> None:
+    town("ask", "How much is a day ticket for the swimming pool?")
+    nowhere = tmp_path / "none" / "answers.jsonl"
+    outcome = town("export", "-o", str(nowhere), "--json")
+    assert outcome.code == outcome.json["exit_code"] == 2
+    assert str(nowhere) in outcome.json["error"]
+    outcome = town("warc", "export", str(nowhere))
+    assert outcome.code == 2
+    assert f"there is no folder {nowhere.parent} to write" in outcome.err
+
+
+def test_a_seed_outside_its_own_scope(shell: Shell) -> None:
+    outcome = shell("source", "add", "http://a.example/", "--scope", "http://b.example/")
+    assert outcome.code == 2
+    assert "no --scope covers http://a.example/" in outcome.err
+    assert shell.json("source", "list") == []
+
+
+def test_a_missing_database_beside_its_archive_is_not_called_no_store(town: Shell) -> None:
+    (town.store / "kb.sqlite3").unlink()
+    outcome = town("status")
+    assert outcome.code == 6
+    assert f'"kbcite --store {town.store} doctor --repair" to make it again' in outcome.err

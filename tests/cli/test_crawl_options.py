@@ -135,7 +135,7 @@ def test_explain_names_the_next_visit_of_a_page(seen: Shell, site: Site) -> None
     assert told["verdict"].startswith("done; fetched the first run after 2026-12-")
     assert told["key"].startswith(f"{site.url}/a:")
     assert told["robots"].startswith("allowed, no line for it")
-    assert told["found on"] == f"{site.url}/, 1 links from the seed"
+    assert told["found on"] == f"{site.url}/, 1 link from the seed"
 
 
 def test_explain_names_the_line_of_robots_txt(seen: Shell, site: Site) -> None:
