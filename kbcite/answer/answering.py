@@ -6,6 +6,7 @@ holds); it is never left to the prompt. The steps that were taken are in the rec
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -195,25 +196,46 @@ def _that_say_it(
 ) -> tuple[list[Candidate], Unsaid | None]:
     """The chosen passages, or else the first good one of another block, of which enough says what the question says.
 
-    With what the last of them leaves unsaid, None in another language, where words cannot be compared.
+    With what the first of them leaves unsaid, None in another language, where words cannot be compared.
     """
     if language_of(chosen[0].passage.text) != question.language:
-        return chosen, None
+        return chosen, Unsaid((), NEVER) if _lacks_the_figure(question, chosen) else None
     everything = "\n".join(evidence_of(block) for block in retrieved)
     first: Unsaid | None = None
     rivals = [[c] for c in ranked[:RIVALS] if c.block != chosen[0].block and c.score >= RIVAL_SCORE * ranked[0].score]
     for candidates in (chosen, *rivals):
         if language_of(candidates[0].passage.text) != question.language:
             continue
-        evidence = [evidence_of(used[c.block]) for c in candidates]
-        if question.kind is Kind.PRICE and max(c.kind for c in candidates) < 1.0:
-            unsaid = Unsaid((), NEVER)  # a price is asked for, and none is there
+        # One thing is said by one page: what others say beside it does not make it the answer.
+        pages = {used[c.block].place.url for c in (candidates if question.is_joined else candidates[:1])}
+        evidence = [evidence_of(used[c.block]) for c in candidates if used[c.block].place.url in pages]
+        if _lacks_the_figure(question, candidates):
+            unsaid = Unsaid((), NEVER)
         else:
             unsaid = find_unsaid(question, [c.passage.text for c in candidates], evidence, everything, weigh)
         if trust >= unsaid.needed:
             return candidates, unsaid
         first = first or unsaid
     return chosen, first
+
+
+def _lacks_the_figure(question: Question, candidates: Sequence[Candidate]) -> bool:
+    """True where a price or a number is asked for and none is there; a time is often told without figures."""
+    best = max(c.kind for c in candidates)
+    if question.kind is Kind.PRICE:
+        return best < 1.0
+    counted = question.kind is Kind.QUANTITY and _HOW_MANY.search(question.text)
+    return bool(counted) and best == 0.0 and not any(_COUNTS.search(c.passage.shown) for c in candidates)
+
+
+_HOW_MANY = re.compile(r"多少|几|\bhow many\b", re.IGNORECASE)
+_COUNTS = re.compile(
+    r"[一二两三四五六七八九十百千万亿半数几多][个名位人次年天座种项届家条集岁枚块只部场级层成分倍]|一半|多数|少数|没有|无数|许多|大量"
+    r"|\b(?:many|several|few|none|no|half|most|all|every|dozens?|hundreds?|thousands?|[mb]illions?|one|two|three|four|five|six|seven"
+    r"|eight|nine|ten|once|twice|double|single)\b",
+    re.IGNORECASE,
+)
+"""Numbers in words."""
 
 
 def refuse(

@@ -49,6 +49,9 @@ PAGE = 0.25
 KIND_BONUS = 0.26
 RANK_BONUS = 0.12
 FIGURE_PENALTY = 0.35
+LISTED = 0.2
+"""For a row or item where several things are asked for, by the share of the question that its heading or lead-in says."""
+_LISTED = frozenset({"row", "item"})
 _LEANING = frozenset({"row", "item", "code", "list"})
 """Kinds of passage that say little by themselves: the words of their heading or lead-in are theirs."""
 WANTED_ADDITION = 0.15
@@ -100,7 +103,7 @@ def rank_passages(
         page_terms = frozenset(stems(page))
         text_terms = frozenset(stems(text))
         block_figures = find_figures(f"{page} {block.place.published_at or ''} {text}")
-        passages = split_passages(text, block.place.context)
+        passages = [p for p in split_passages(text, block.place.context) if p.kind != "table"]
         own = [with_said(wanted, frozenset(stems(passage.text))) for passage in passages]
         is_first = [
             (passage.kind == "sentence" or (passage.kind == "code" and bool(_lead_in(passage))))
@@ -137,6 +140,8 @@ def rank_passages(
                 - FIGURE_PENALTY * _figures_missed(question.figures, find_figures(passage.text), block_figures)
             )
             score -= _poverty(passage, question, kind)
+            if question.kind is Kind.LIST and passage.kind in _LISTED:
+                score += LISTED * _asked_by_heading(wanted, passage, block, weigh)
             score += DEFINES * kind if subject else KEYED if is_keyed else 0.0
             if passage.kind == "code":
                 lead = _lead_in(passage)
@@ -167,9 +172,12 @@ def _by_nearness(
         return found  # a page in the question's own language came first: words tell
     near = nearness(question.text, [f"{c.passage.context} {c.passage.shown}".strip() for c in foreign])
     low, high = min(near), max(near)
+    subject = subject_of(question)
     score = {
-        id(c): NEARNESS * (value - low) / ((high - low) or 1.0)
-        + (KIND_BONUS + (DEFINES if subject_of(question) else 0.0)) * c.kind
+        id(c): c.score
+        if subject and c.kind >= 0.4  # a definition is known by its form
+        else NEARNESS * (value - low) / ((high - low) or 1.0)
+        + (KIND_BONUS + (DEFINES if subject else 0.0)) * c.kind
         + RANK_BONUS * _rank_prior(c.block, blocks[c.block])
         - _poverty(c.passage, question, c.kind)
         - (CODE_FINE if c.passage.kind == "code" and question.asks_for_figure else 0.0)
@@ -208,7 +216,7 @@ def choose(
         if whole := _with_its_like(question, best, ranked, blocks, weigh):
             return whole[:limit]
         if (question.kind in _ONE_THING and best.kind == 1.0) or (subject_of(question) and best.kind >= 0.5):
-            return chosen
+            return [*_referred_to(best, blocks), best][-limit:]
         if goes_on := _that_go_on(question, best, blocks, weigh):
             return [best, *goes_on][:limit]
     wide = question.is_joined or question.kind in (Kind.LIST, Kind.REASON)
@@ -245,15 +253,27 @@ def _with_its_like(
     heaviest = max(map(weigh, wanted))
     if any(term in SAID_AS or weigh(term) >= OWN_WEIGHT * heaviest for term in own):
         return []
-    if passage.kind == "item":
-        lists = [p for p in split_passages(place.text, place.context) if p.kind == "list"]
+    if passage.kind == "item" or question.kind is Kind.LIST:
+        lists = [p for p in split_passages(place.text, place.context) if p.kind in ("list", "table")]
         around = next((p for p in lists if p.start <= passage.start and passage.end <= p.end), None)
-        return [replace(best, passage=around)] if around else []
+        if around or passage.kind == "item":
+            return [replace(best, passage=around)] if around else []
     if question.kind in _ONE_THING:
         return []
     rows = [c for c in ranked if c.block == best.block and c.passage.kind == "row"]
     like = [c for c in rows if c.passage.context == passage.context and c.score >= 0.9 * best.score]
     return sorted(like, key=lambda c: c.passage.start) if len(like) > 1 else []
+
+
+def _referred_to(best: Candidate, blocks: Sequence[RetrievedBlock]) -> list[Candidate]:
+    """The sentence before one that starts with `this`: what it speaks of; else nothing."""
+    if best.passage.kind not in ("sentence", "item") or not _REFERS.match(best.passage.shown):
+        return []
+    place = blocks[best.block].place
+    before = [p for p in split_passages(place.text, place.context) if p.end <= best.passage.start]
+    if not before or before[-1].kind != best.passage.kind or before[-1].context != best.passage.context:
+        return []
+    return [replace(best, passage=before[-1])]
 
 
 def _that_go_on(question: Question, best: Candidate, blocks: Sequence[RetrievedBlock], weigh: Weigh) -> list[Candidate]:
@@ -374,6 +394,7 @@ _CHANGE_NOTE = re.compile(
 _ON_CHANGE = re.compile(
     r"chang|\bnew\b|version|added|since|deprecat|remov|when|更改|新增|版本|何时|变化", re.IGNORECASE
 )
+_REFERS = re.compile(r"(?:this|these|that|those|it|they)\b|[这那此该它]", re.IGNORECASE)
 _BOILERPLATE = re.compile(r"©|copyright|all rights reserved|责任编辑|相关推荐|版权所有|点击查看|回复【", re.IGNORECASE)
 
 

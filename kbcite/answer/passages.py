@@ -50,7 +50,7 @@ class Passage:
     """A piece of one block that can be quoted: `text[start:end]` of the block's text."""
 
     kind: str
-    """`sentence`, `row`, `item`, `list` (a whole list with its lead-in, beside its items), `code`."""
+    """`sentence`, `row`, `item`, `list` and `table` (a whole one, beside its items or rows), `code`."""
     start: int
     end: int
     text: str
@@ -71,11 +71,15 @@ def split_passages(text: str, header: str = "") -> list[Passage]:
     columns = [] if _is_row(columns) else columns
     heading = ""
     lead: tuple[int, int] | None = None
+    rows: list[Passage] = []
     i = 0
     while i < len(lines):
         start, end = lines[i]
         line = text[start:end]
         about = " ".join(filter(None, (heading, text[slice(*lead)].strip() if lead else "")))
+        if rows and not _ROW.match(line):
+            found.extend(_table(text, rows))
+            rows = []
         if fence := _FENCE.match(line):
             last = _closing(text, lines, i, fence[1])
             announced = (
@@ -89,10 +93,12 @@ def split_passages(text: str, header: str = "") -> list[Passage]:
                 columns = _cells(line)
                 if _is_row(columns):
                     columns = []
-                    found.append(_row(text, start, end, columns, about))
+                    rows.append(_row(text, start, end, columns, about))
+                    found.append(rows[-1])
                 i += 1
             elif not _RULE.match(line):
-                found.append(_row(text, start, end, columns, about))
+                rows.append(_row(text, start, end, columns, about))
+                found.append(rows[-1])
             i += 1
         elif _ITEM.match(line):
             last = i
@@ -116,6 +122,7 @@ def split_passages(text: str, header: str = "") -> list[Passage]:
                 sentences = split_sentences(line)
                 lead = (start + sentences[-1][0], end) if sentences else lead
             i += 1
+    found.extend(_table(text, rows))
     return [passage for passage in found if _WORD.search(passage.shown)]
 
 
@@ -184,6 +191,14 @@ def _row(text: str, start: int, end: int, columns: list[str], about: str) -> Pas
         pairs = [cell for cell in cells if cell]
     passage = _passage("row", text, start, end, " ".join(filter(None, (about, *columns))))
     return replace(passage, shown=without_footnotes("; ".join(pairs)).replace("**", ""))
+
+
+def _table(text: str, rows: list[Passage]) -> list[Passage]:
+    """The rows of a table as one passage, where it is short enough to be given whole."""
+    if len(rows) < 2 or rows[-1].end - rows[0].start > LONGEST_LIST:
+        return []
+    whole = _passage("table", text, rows[0].start, rows[-1].end, rows[0].context)
+    return [replace(whole, shown="\n".join(row.shown for row in rows))]
 
 
 def _list(

@@ -146,6 +146,10 @@ _SAYS_WHAT = (
     r"|\b(?:is|are) (?!often|not|also|considered)|\b(?:contains?|consists?|represents?|provides?|describes?|lets?|allows?)\b"
     r"|用于|用来|包含|包括|提供|代表|会运行|检查"
 )
+_CALLED = r"(?:\b(?:known as|called|named|referred to as)\s+(?:an? |the )?|称为|称作|称之为|叫做|叫作|又称|简称)"
+_IT = re.compile(r"(?:但是?|而|不过|but\s|and\s)?(?:它|it\b)", re.IGNORECASE)
+"""`It is still called testing`: a name that the thing has, not what it is."""
+_QUOTES = r"[\s`*“”‘’「\"']*"
 _FIRST_CLAUSE = re.compile(r"[^，,。;；:：]{2,30}[，,]\s?")
 """`从 2.6 版开始，`: what may stand before the subject."""
 _IT_IS = re.compile(
@@ -176,6 +180,10 @@ def defines(subject: str, sentence: str, heading: str) -> float:
         return 1.0 if match["kind"] else 0.5
     if (clause := _FIRST_CLAUSE.match(plain)) and (match := re.match(says, plain[clause.end() :], re.IGNORECASE)):
         return 0.8 if match["kind"] else 0.4
+    if re.search(rf"{_CALLED}{_QUOTES}{name}(?![\w-])", plain, re.IGNORECASE):
+        return 0.3 if _IT.match(plain) else 0.7
+    if re.match(rf"{opening}(?![\w./-]|['’]s\b)", plain, re.IGNORECASE):
+        return 0.2  # at least it is what the sentence speaks of
     return 0.8 if _IT_IS.match(sentence) and re.search(name, simplify(heading), re.IGNORECASE) else 0.0
 
 
@@ -209,6 +217,7 @@ _INSTRUCTS = re.compile(
     r"|\b(?:use|run|call) (?:the |an? )?(?:[\w-]+ )?`",
     re.IGNORECASE,
 )
+_COMMAND = re.compile(r"`[\w.+-]+ .+`")
 """A sentence that tells what to do, not what happens: in a manual it is the answer to `how`."""
 
 
@@ -247,7 +256,7 @@ def answers_kind(question: Question, sentence: str) -> float:
         return 1.0 if good else 0.3 if new else 0.0
     if kind is Kind.OTHER:
         return 0.5
-    if kind is Kind.HOW and _INSTRUCTS.search(sentence):
+    if kind is Kind.HOW and (_INSTRUCTS.search(sentence) or _COMMAND.fullmatch(sentence)):
         return 1.0
     match = _SIGNS[kind].search(sentence)
     if kind in (Kind.PERSON, Kind.PLACE) and match:

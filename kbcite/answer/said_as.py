@@ -42,6 +42,13 @@ SAID_AS = _table(
     buy bought: price bought buy
     sold: sell sold
     made make: made make
+    change set configure modify: change set configure modify edit setting
+    install: install setup
+    show display list print view see: show display list print view
+    create make: create make
+    start run launch: start run launch execute
+    find search look: find search locate
+    check: check verify test
     多重 重量: 重量
     多长 长度: 长度 全长
     多高 高度: 高度 海拔

@@ -73,6 +73,11 @@ _NUMBERED = re.compile(
 )
 ASKED = 1.5
 """A word that says what is asked for, against another content word."""
+_DEED = re.compile(
+    r"\bhow (?:do|can|should|would) (?:i|you|we|one) (?P<verb>[a-z]+)|^how to (?P<to>[a-z]+)", re.IGNORECASE
+)
+DEED = 3.0
+"""What is to be done: `How do I install it?` is not answered where nothing is installed."""
 NAMED = 0.4
 """A name: that a page is on the subject does not say that it answers."""
 NEEDED = {"en": 1.0, "zh": 0.8}
@@ -117,6 +122,7 @@ def find_unsaid(
         *_missing_figures(question, around),
         *_other_nouns(question, said, near, around),
         *_missing_object(question, said, everything),
+        *_missing_literals(text, "\n".join(passages), "\n".join(evidence)),
     ]
     if decisive:
         return Unsaid(tuple(dict.fromkeys(decisive)), NEVER)
@@ -173,6 +179,28 @@ def _missing_figures(question: Question, around: str) -> list[str]:
     ]
 
 
+_LITERAL = re.compile(
+    r"['\"`‘“「](?P<quoted>[\w.+%/-]{1,20})['\"`’”」]|(?<![\w.'’])(?P<letter>[B-HJ-Z])(?=[\s?？]|$)(?!\s+[A-Z])"
+    r"|\bthe (?P<named>[a-z][\w.-]*) (?:command|directive|flag|option)\b|(?<![\w.,])(?P<number>\d{3,})(?= mean\b| ?是什么意思)",
+    re.ASCII,
+)
+
+
+def _missing_literals(text: str, near: str, around: str) -> list[str]:
+    """What the question writes as a page writes it, a sign in quotes, one letter, a command, and the evidence does not hold so.
+
+    A number whose meaning is asked for must stand in the passage itself.
+    """
+    found = []
+    for match in _LITERAL.finditer(text):
+        word = next(group for group in match.groups() if group)
+        is_exact = len(word) == 1 or match["named"]
+        held = near if match["number"] else f"{near}\n{around}"
+        if not re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", held, 0 if is_exact else re.IGNORECASE):
+            found.append(word)
+    return found
+
+
 _OBJECT = re.compile(f"(?:安装|卸载|升级|下载|购买|使用|注册|打开|配置|启动|关闭|启用)(?P<zh>{_HAN}{{2,6}})[?？。]*$")
 _HEAD = re.compile(r"^what (?:is|are|was|were) the (?P<en>[a-z]+) of\b", re.IGNORECASE)
 
@@ -219,6 +247,7 @@ class Content:
 def contents(text: str, said: Collection[str], near: str, weigh: Weigh) -> list[Content]:
     """The content words of a question, each with whether it is among the terms said by the evidence, or `near` by a passage."""
     focus = focus_terms(text)
+    deed = frozenset(stems(match["verb"] or match["to"])) if (match := _DEED.search(text)) else frozenset()
     names = frozenset(stems(" ".join(match.group() for match in _NAME.finditer(text))))
     found = []
     plain = _RUN.sub(" ", normalise(text))
@@ -226,7 +255,7 @@ def contents(text: str, said: Collection[str], near: str, weigh: Weigh) -> list[
     for term in dict.fromkeys(stems(plain)):
         if not is_stop(term) and term not in _EMPTY and not re.fullmatch(f"[{CJK}]", term):
             word = shown.get(term, term).rstrip(".-'")
-            factor = ASKED if term in focus else NAMED if term in names else 1.0
+            factor = DEED if term in deed else ASKED if term in focus else NAMED if term in names else 1.0
             found.append(Content(word, weigh(term) * factor, is_said(term, said)))
     for run in _RUN.findall(_ASKING.sub(" ", normalise(text))):
         found.extend(_characters(run, said, near, weigh))

@@ -251,3 +251,41 @@ def test_two_examples_that_call_a_thing_differently_are_no_conflict():
         for n, argument in enumerate(("capture", "pipe"))
     ]
     assert ask("How do I run ls?", blocks).conflicts == ()
+
+
+def test_what_are_the_things_is_answered_by_the_whole_table():
+    levels = retrieved(
+        "## Logging levels\n\nLevels can be set by the reader, or through a configuration.\n\n"
+        "| Level | Number |\n| --- | --- |\n| CRITICAL | 50 |\n| ERROR | 40 |\n| INFO | 20 |\n| DEBUG | 10 |",
+        1,
+    )
+    text = ask("What are the logging levels?", [levels]).text
+    assert text.startswith("Level: CRITICAL; Number: 50\nLevel: ERROR; Number: 40\n")
+    assert "DEBUG" in text
+
+
+def test_a_row_that_answers_a_how_to_stands_alone():
+    commands = retrieved(
+        "| 命令 | 说明 |\n| --- | --- |\n| `tar -c` | 压缩一个目录 |\n| `tar -x` | 展开一个包 |\n| `cat` | 显示文件 |",
+        1,
+    )
+    assert ask("怎么压缩一个目录？", [commands]).text.startswith("命令: `tar -c`; 说明: 压缩一个目录[1]")
+
+
+def test_a_sentence_that_starts_with_this_comes_with_the_one_before():
+    installer = retrieved(
+        "The machine starts quickly.\n\nAnswers may be given ahead in a file. This is known as preseeding. Use preseeding with care.",
+        1,
+    )
+    text = ask("What is preseeding?", [installer]).text
+    assert text.startswith("Answers may be given ahead in a file. [1]\nThis is known as preseeding. [1]")
+    assert "care" not in text
+
+
+def test_a_command_is_the_answer_under_a_heading_that_asks():
+    faq = retrieved(
+        "- `dpkg --search foo`\n\n这个方法可以找到软件包的文件，文件已安装。",
+        1,
+        heading_chain=("如何查出文件属于哪个软件包？",),
+    )
+    assert ask("怎么查看某个文件属于哪个软件包？", [faq], max_sentences=1).text.startswith("`dpkg --search foo`")

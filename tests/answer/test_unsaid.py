@@ -24,6 +24,10 @@ PRICES = retrieved(
     "| 项目 | 2026年价格 | 2025年价格 |\n| --- | --- | --- |\n| 上门服务费 | 50元 | 40元 |", 3, title="价目表"
 )
 INSTALLING = retrieved("安装净水器时，先关闭水阀，再接上进水管。", 5)
+MODES = retrieved(
+    "The mode 'r' of open() means reading and the mode W of open() is writing.\n\n```\nchmod 755 mode\n```", 0
+)
+HISTORY = retrieved("Ferrodb is made by engineers in an office. Most engineers of Ferrodb came from Oslo.", 1)
 OFFICE = retrieved("Ferrodb 的总结由办公室的张三丰上传。", 7)
 FOUND = retrieved("The licence of Ferrodb by John Smith can be found in the archive.", 8)
 INDIA = retrieved("In India the court of Ferrodb hears appeals.", 6)
@@ -51,6 +55,12 @@ PLANS = retrieved(
         ("怎么安装微信？", INSTALLING),
         ("净水器在 Rust 里怎么安装？", INSTALLING),
         ("Ferrodb 的总裁是谁？", OFFICE),
+        ("What does the open() mode 'q' mean?", MODES),
+        ("What is the open() mode Z?", MODES),
+        ("What does the xr command do?", MODES),
+        ("What does the mode 755 mean?", MODES),
+        ("How do I install Ferrodb?", HISTORY),
+        ("How many engineers does Ferrodb have?", HISTORY),
     ],
 )
 def test_a_question_on_what_no_passage_says_is_refused(question, block):
@@ -69,6 +79,9 @@ def test_a_question_on_what_no_passage_says_is_refused(question, block):
         ("南河桥有多长？", BRIDGE),
         ("2026年上门服务费是多少？", PRICES),
         ("净水器保修多长时间？", PURIFIER),
+        ("What does the open() mode 'r' mean?", MODES),
+        ("What is the open() mode W?", MODES),
+        ("How many engineers of Ferrodb came from Oslo?", HISTORY),
         ("怎么安装净水器？", INSTALLING),
         ("What does an Indian court of Ferrodb do?", INDIA),
         ("Which kernel does Ferrodb need in Germany?", SERVER),
@@ -129,3 +142,9 @@ def test_a_bar_of_zero_answers_from_any_passage():
 def test_in_a_store_of_one_page_what_the_passage_says_is_enough():
     low = replace(PURIFIER, scores=Scores(dense=0.1, coverage=0.5, fused=0.2, relevance=0.46))
     assert ask("栖木净水器整机的保修期是多久？", [low]).status == "answered"
+
+
+def test_one_thing_is_said_by_one_page():
+    word = retrieved("In other words, install the Linux package of Ferrodb with the script.", 0)
+    windows = retrieved("To install Ferrodb, open the store of Microsoft.", 1)
+    assert ask("How do I install the Microsoft package of Ferrodb on Linux?", [word, windows]).refusal is not None
