@@ -26,6 +26,13 @@ def index(
             "--rebuild", help="Make the indexes anew; also changes to another encoder. Stored vectors are reused."
         ),
     ] = False,
+    compact: Annotated[
+        bool,
+        typer.Option(
+            "--compact",
+            help="Also drop vectors and words of blocks on no current page and in no answer, and free the space.",
+        ),
+    ] = False,
     encoder: Annotated[
         str | None,
         typer.Option(help="builtin, st:NAME_OR_FOLDER or litellm:PROVIDER/MODEL, in place of the settings'."),
@@ -41,6 +48,12 @@ def index(
         counts = run_index(context, store, stop, encoder=encoder, rebuild=rebuild)
         found = counts.get("recall", 1.0)
         note = f"; finds {found:.1%} of the ten nearest that a look at every block would" if found < 1 else ""
+        if compact:
+            from kbcite.stages.index import compact as compact_store
+
+            done = compact_store(store.database)
+            counts["compacted"] = asdict(done)
+            note += f"; dropped {done.vectors} vectors of retired blocks, freed {done.freed / 1e6:.1f} MB"
         context.show(summary({name: counts[name] for name in COUNTS}) + note, counts)
 
 

@@ -82,6 +82,38 @@ def index_blocks(
     yield Indexed(len(ids), embedded, len(ids) - embedded, words.added, words.removed, written, index.recall)
 
 
+@dataclass(frozen=True, slots=True)
+class Compacted:
+    vectors: int
+    """Of retired blocks, deleted."""
+    words: int
+    """Retired blocks taken out of the word index."""
+    freed: int
+    """Bytes by which the database became smaller."""
+
+
+def compact(database: Database) -> Compacted:
+    """Drops vectors and words of blocks that stand on no current page and that no saved answer cites, and gives the space back.
+
+    Texts, places and the archive stay: answers and their checks rest on them. A block that comes back is embedded again.
+    """
+    before = _size(database)
+    with database.transaction():
+        words = database.words.sync(database.blocks.live()).removed
+        vectors = database.vectors.drop_retired()
+        database.words.optimize()
+    database.connection.execute("VACUUM")
+    return Compacted(vectors, words, before - _size(database))
+
+
+def _size(database: Database) -> int:
+    """Bytes of the database file once everything is written to it."""
+    (pages,), (size,) = (
+        database.connection.execute(f"PRAGMA {name}").fetchone() for name in ("page_count", "page_size")
+    )
+    return int(pages * size)
+
+
 def refuse_mismatch(folder: Path, fingerprint: str) -> None:
     """Raises ModelMismatch if the index in the folder is of another encoder; a missing or damaged one will be made anew."""
     try:

@@ -70,6 +70,13 @@ class Vectors:
             vectors[i] = np.frombuffer(vector, "<f4")
         return ids, languages, vectors[: len(ids)]
 
+    def drop_retired(self) -> int:
+        """Deletes the vectors of blocks that stand on no current page and that no saved answer cites; how many. Their texts stay."""
+        return self._sql.execute(
+            """DELETE FROM vectors WHERE block_num NOT IN (SELECT block_num FROM live_occurrences) AND block_num NOT IN
+               (SELECT b.num FROM answer_sources a JOIN blocks b ON b.id = a.block_id)"""
+        ).rowcount
+
     def _dim(self, fingerprint: str) -> int:
         row = self._sql.execute("SELECT dim FROM encoders WHERE fingerprint = ?", (fingerprint,)).fetchone()
         return int(row[0]) if row else 0

@@ -68,6 +68,10 @@ class WordIndex:
         self.add(added)
         return SyncCounts(added=len(added), removed=len(known) + len(stale))
 
+    def optimize(self) -> None:
+        """Merges the postings, which drops those of blocks that were removed."""
+        self._sql.execute("INSERT INTO word_index(word_index) VALUES('optimize')")
+
     def clear(self) -> None:
         self._sql.execute("INSERT INTO word_index(word_index) VALUES('delete-all')")
         self._sql.execute("DELETE FROM word_rows")

@@ -11,7 +11,7 @@ from kbcite.errors import ModelMismatch, NotFound
 from kbcite.page.chunking import chunk_document
 from kbcite.records import CleanDocument, FetchedPage, Metadata, SourceType
 from kbcite.retrieval.ranking import RankingOptions
-from kbcite.stages.index import Embedded, Indexed, index_blocks
+from kbcite.stages.index import Embedded, Indexed, compact, index_blocks
 from kbcite.stages.search import open_index, search_blocks
 from kbcite.store.archive import digest_of
 from kbcite.store.database import Database
@@ -139,3 +139,32 @@ def test_a_large_index_says_its_recall_and_is_caught_up_beside(
     assert found(database, encoder, tmp_path, "When does the library close?")[0] == "https://a.example/new"
     assert "https://a.example/5" not in found(database, encoder, tmp_path, "Sentence number 5")
     assert (tmp_path / "index.json").read_bytes() == written
+
+
+def test_compacting_drops_what_is_retired_and_uncited_alone(database: Database, tmp_path: Path) -> None:
+    encoder = BagEncoder()
+    filler = " ".join(f"word{i}" for i in range(150))
+    for i in range(40):
+        store(database, f"https://a.example/{i}", f"Sentence number {i} about Eastbrook. {filler} {i}")
+    index(database, encoder, tmp_path)
+    sql = database.connection
+    sql.execute("UPDATE pages SET state = 'dead' WHERE url NOT LIKE '%/1_'")
+    index(database, encoder, tmp_path)
+    (cited,) = sql.execute(
+        "SELECT b.id FROM blocks b JOIN occurrences o ON o.block_num = b.num JOIN pages p ON p.document_id = o.document_id"
+        " WHERE p.url = 'https://a.example/5'"
+    ).fetchone()
+    sql.execute(
+        "INSERT INTO answers(id, trace_id, created_at, question, status, record) VALUES('a1', 't', '', '', '', '{}')"
+    )
+    sql.execute("INSERT INTO answer_sources(answer_id, n, block_id, digest) VALUES('a1', 1, ?, '')", (cited,))
+    done = compact(database)
+    live = set(database.vectors.live_ids(encoder.fingerprint))
+    held = {row[0] for row in sql.execute("SELECT b.id FROM vectors v JOIN blocks b ON b.num = v.block_num")}
+    assert held == live | {cited} and len(live) == 10
+    assert done.vectors == 40 - 11 and done.freed > 0
+    assert database.blocks.get(cited) and sql.execute("SELECT count(*) FROM blocks").fetchone()[0] == 40
+    assert not index(database, encoder, tmp_path).written
+    assert found(database, encoder, tmp_path, "Sentence number 15")
+    again = compact(database)
+    assert (again.vectors, again.words, again.freed) == (0, 0, 0)
