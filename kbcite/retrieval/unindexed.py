@@ -11,7 +11,7 @@ from kbcite.retrieval.ranking import Candidate, RankingOptions, rank
 from kbcite.retrieval.vectors import Vectors
 from kbcite.words import language_of
 
-MAX_WORDS = 600
+MAX_WORDS = 400
 """Words that are embedded, besides the best block of each page: a long page must not cost more than its fetch."""
 
 VectorsOf = Callable[[Sequence[Block]], Vectors]
