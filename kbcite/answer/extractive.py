@@ -49,6 +49,8 @@ PAGE = 0.25
 KIND_BONUS = 0.26
 RANK_BONUS = 0.12
 FIGURE_PENALTY = 0.35
+ENTRY = 0.2
+"""What the entry of one function in a reference loses where it is asked how something is done."""
 LISTED = 0.2
 """For a row or item where several things are asked for, by the share of the question that its heading or lead-in says."""
 _LISTED = frozenset({"row", "item"})
@@ -140,6 +142,8 @@ def rank_passages(
                 - FIGURE_PENALTY * _figures_missed(question.figures, find_figures(passage.text), block_figures)
             )
             score -= _poverty(passage, question, kind)
+            if question.kind is Kind.HOW and _CALL.match(passage.shown):
+                score -= ENTRY
             if question.kind is Kind.LIST and passage.kind in _LISTED:
                 score += LISTED * _asked_by_heading(wanted, passage, block, weigh)
             score += DEFINES * kind if subject else KEYED if is_keyed else 0.0
@@ -394,6 +398,7 @@ _CHANGE_NOTE = re.compile(
 _ON_CHANGE = re.compile(
     r"chang|\bnew\b|version|added|since|deprecat|remov|when|更改|新增|版本|何时|变化", re.IGNORECASE
 )
+_CALL = re.compile(r"[\w.]+\([^)]*\):\s")
 _REFERS = re.compile(r"(?:this|these|that|those|it|they)\b|[这那此该它]", re.IGNORECASE)
 _BOILERPLATE = re.compile(r"©|copyright|all rights reserved|责任编辑|相关推荐|版权所有|点击查看|回复【", re.IGNORECASE)
 

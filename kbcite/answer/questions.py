@@ -235,6 +235,17 @@ _PRICED = re.compile(r"价|费|\b(?:costs?|prices?|fees?|charges?|crowns)\b", re
 _COUNTED = re.compile(r"(?:多少|几)\s?([\u4e00-\u9fff])|\bhow many\s+([a-z]+)", re.IGNORECASE)
 
 
+_ASKS_NAME = re.compile(
+    r"叫什么|称为什么|称作什么|名为什么|叫做什么|别名|又名|别称|\b(?:called|known as|named|referred to as)\W*$|\b(?:another|other|alternative|former) names?\b",
+    re.IGNORECASE,
+)
+_NAMES = re.compile(
+    r"称为|称作|称之为|被称|[又也旧原全简别俗]称|叫做|叫作|更?改?名为|改名|别名|又名|\b(?:known as|called|named|renamed|nicknamed|termed)\b",
+    re.IGNORECASE,
+)
+"""`What is it called?` is answered where something is given a name."""
+
+
 def answers_kind(question: Question, sentence: str) -> float:
     """1 where the sentence holds what the question's kind calls for beyond the question's own words, 0 where it cannot, .5 unknown."""
     kind, sentence = question.kind, simplify(sentence)
@@ -254,6 +265,8 @@ def answers_kind(question: Question, sentence: str) -> float:
                 return 1.0  # a table's column tells the unit
             return 1.0 if any(f.unit.rstrip("s") == unit for f in good) else 0.5 if good else 0.3 if new else 0.0
         return 1.0 if good else 0.3 if new else 0.0
+    if kind in (Kind.OTHER, Kind.DEFINITION) and _ASKS_NAME.search(simplify(question.text)):
+        return 1.0 if _NAMES.search(sentence) else 0.3
     if kind is Kind.OTHER:
         return 0.5
     if kind is Kind.HOW and (_INSTRUCTS.search(sentence) or _COMMAND.fullmatch(sentence)):

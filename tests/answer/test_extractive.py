@@ -289,3 +289,24 @@ def test_a_command_is_the_answer_under_a_heading_that_asks():
         heading_chain=("如何查出文件属于哪个软件包？",),
     )
     assert ask("怎么查看某个文件属于哪个软件包？", [faq], max_sentences=1).text.startswith("`dpkg --search foo`")
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "expected"),
+    [
+        ("南河桥又被称为什么？", "南河桥是一座被河水围着的桥。\n\n当地人也称作南河的桥为白桥。", "白桥"),
+        (
+            "What is the south bridge also called?",
+            "The south bridge is also a road.\n\nPeople called the bridge White.",
+            "White",
+        ),
+    ],
+)
+def test_a_question_for_a_name_is_answered_where_one_is_given(question, text, expected):
+    assert expected in ask(question, [retrieved(text, 0)], max_sentences=1).text
+
+
+def test_a_how_to_is_told_by_a_guide_before_the_entry_of_one_function():
+    entry = retrieved("Parser.convert(line): Arguments read from a file can be given one argument per line.", 0)
+    guide = retrieved("For reading a file line by line, you can loop over it.", 1)
+    assert ask("How do I read a file line by line?", [entry, guide], max_sentences=1).text.startswith("For reading")
