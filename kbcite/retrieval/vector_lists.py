@@ -2,7 +2,7 @@
 
 Flat is exact and its time grows with the blocks. Above `LISTS_FROM` an inverted file takes its place (FAISS's
 IVF with SQ8): the vectors are dealt to the nearest of about 4 sqrt(n) means, one byte a number, and a question reads the lists of the means
-nearest to it. It is built in a minute for a million where a graph (HNSW) takes ten, its file is read from disk list by list,
+nearest to it. It is built in two minutes for a million, its file is read from disk list by list,
 and a filter costs no recall: the fewer blocks are allowed, the more lists are read.
 
 How many lists are read is not a constant: it is raised by a quarter until a sample of questions finds what the flat index would, and

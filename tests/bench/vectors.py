@@ -1,6 +1,6 @@
 """The vector index at a size: recall against exact search, time a question, memory, and what it takes to build and to open.
 
-    python -m tests.bench.vectors [COUNT]        100,000 by default, which takes a minute; 1,000,000 takes ten and 7 GB of memory
+    python -m tests.bench.vectors [COUNT]        100,000 by default; 1,000,000 takes ten minutes and 7 GB of memory
 
 The vectors are made up like real ones. Those of 11,607 blocks of manuals, centred, have 50, 68, 79 and 92 % of their energy in the first
 10, 50, 100 and 200 directions, these 45, 69, 79 and 90 %; the ten blocks nearest a question have a cosine down to .45, these down to .54.
