@@ -15,6 +15,11 @@ def to_text(moment: datetime) -> str:
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
+def to_minute(text: str) -> str:
+    """A stored time as people read it: `2026-11-30 15:48 UTC`."""
+    return f"{text[:10]} {text[11:16]} UTC"
+
+
 def from_text(text: str) -> datetime:
     """The moment that a date or time names; a date alone and a time without zone count as UTC. Raises ValueError."""
     moment = datetime.fromisoformat(text)

@@ -8,6 +8,7 @@ import typer
 from kbcite.cli.context import Context, OpenStore, context_of
 from kbcite.cli.rows import Row, row, show_rows
 from kbcite.cli.saved_answers import find_answers
+from kbcite.clock import to_minute
 from kbcite.errors import Finding, UsageError
 from kbcite.render import counted, one_line, printable, where
 
@@ -80,7 +81,7 @@ def _ask_again(context: Context, store: OpenStore, question: str) -> Answer:
 def _rows(answer: AuditedAnswer, anew: Answer | None) -> list[Row]:
     mark = answer.status if answer.status != "current" else "moved"
     rows = [
-        row(f"{mark:<8}", f"{answer.id}  {answer.created_at[:16].replace('T', ' ')}", "bold", "bold yellow"),
+        row(f"{mark:<8}", f"{answer.id}  {to_minute(answer.created_at)}", "bold", "bold yellow"),
         row("    asked     ", " ".join(answer.question.split()), "bold"),
     ]
     for citation in answer.citations:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from kbcite.cli.differences import marked
+from kbcite.clock import to_minute
 from kbcite.records import PageState, Skipped
 from kbcite.render import one_line, printable
 
@@ -43,7 +44,7 @@ def _paragraph(record: Rechecked) -> list[str]:
         lines[-1] += f"; {record.evidence.failures} visits in a row brought no page"
     if record.was is not PageState.ALIVE and record.was != record.outcome:
         lines[-1] += f"; was {record.was}"
-    lines[-1] += f"; next visit {record.due_at[:10]} {record.due_at[11:16]} UTC"
+    lines[-1] += f"; next visit {to_minute(record.due_at)}"
     if record.difference is not None:
         lines += _differing(record.difference)
     return lines

@@ -169,7 +169,8 @@ def _plan(context: Context, store: OpenStore, urls: Sequence[str], everything: b
         if not context.as_json:
             print(f"{kind}  {printable(row.url)}  {one_line(row.refusal or row.why, 160)}")
     record = {**counts, "not_due": plan.not_due, "requested": 0}
-    context.show(summary(record), {**record, "urls": rows})
+    told = {name.replace("_", " "): number for name, number in record.items()}
+    context.show(summary(told), {**record, "urls": rows})
 
 
 def _explain(context: Context, url: str) -> None:

@@ -9,6 +9,7 @@ import typer
 
 from kbcite.cli.context import context_of
 from kbcite.cli.saved_answers import sources_of, verdict_of
+from kbcite.clock import to_minute
 from kbcite.errors import NotFound
 from kbcite.render import fitted, one_line
 
@@ -66,5 +67,6 @@ def _row(record: dict[str, Any]) -> dict[str, Any]:
 
 def _line(row: dict[str, Any]) -> str:
     count = f"[{len(row['citations'])}]" if row["citations"] else ""
-    at = row["created_at"][:16].replace("T", " ")
-    return f"{row['id']}  {at}  {row['verdict']:<9} {count:<4}{one_line(row['question'], 500)}"
+    return (
+        f"{row['id']}  {to_minute(row['created_at'])}  {row['verdict']:<9} {count:<4}{one_line(row['question'], 500)}"
+    )

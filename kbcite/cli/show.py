@@ -14,6 +14,7 @@ from kbcite.block_id import typed_prefix
 from kbcite.cli.answer_output import AnswerFormat, write_answer
 from kbcite.cli.context import OpenStore, context_of, find_page
 from kbcite.cli.saved_answers import find_answer, sources_of
+from kbcite.clock import to_minute
 from kbcite.errors import NotFound, UsageError
 from kbcite.records import Block, Occurrence, PageState, Place
 from kbcite.render import counted, one_line, printable, where
@@ -142,7 +143,7 @@ def _source_lines(record: dict[str, Any], source: dict[str, Any]) -> list[str]:
     lines = [
         f"[{source['n']}] {where(source['title'], source['heading_chain'], source['url'])}",
         printable(source["deep_link"] or source["url"]),
-        f"{dates}fetched {source['fetched_at']}, {source['source_type']}",
+        f"{dates}fetched {to_minute(source['fetched_at'])}, {source['source_type']}",
         f"{span}{at['sha256'][:16]}, block {source['block_id']}",
     ]
     for claim in record["answer"]["claims"]:
@@ -183,17 +184,21 @@ def _page_text(page: PageRow, record: dict[str, Any], blocks: list[tuple[Block, 
     lines = [
         printable(page.url),
         _state(page, visits[-1]["detail"] if visits else ""),
-        f"fetched {page.fetched_at}, changed {page.changed_at}, next visit {page.due_at}",
+        f"fetched {to_minute(page.fetched_at)}, changed {to_minute(page.changed_at)}, next visit {to_minute(page.due_at)}",
     ]
     if record["metadata"]:
-        lines += [f"{key:<14} {one_line(str(value), 160)}" for key, value in record["metadata"].items() if value]
+        lines += [
+            f"{key.removesuffix('_at').replace('_', ' '):<14} {one_line(str(value), 160)}"
+            for key, value in record["metadata"].items()
+            if value
+        ]
     else:
         lines.append(
             'no main text yet, or none at all; "kbcite build" reads it, "kbcite clean --skipped" says why there is none'
         )
-    lines += [f"snapshot       {row['digest'][:16]}  {row['fetched_at']}" for row in record["snapshots"]]
+    lines += [f"snapshot       {row['digest'][:16]}  {to_minute(row['fetched_at'])}" for row in record["snapshots"]]
     lines += [
-        f"visit          {row['at']}  {row['status'] or '---'}  {row['outcome']}  {one_line(row['detail'], 100)}".rstrip()
+        f"visit          {to_minute(row['at'])}  {row['status'] or '---'}  {row['outcome']}  {one_line(row['detail'], 100)}".rstrip()
         for row in visits[-SHOWN_VISITS:]
     ]
     lines += [
@@ -234,7 +239,7 @@ def _block(store: OpenStore, prefix: str, allows: Callable[[str], bool]) -> Show
     }
     lines = [f"{block.id}  {block.words} words, {block.language}{'' if live else ', on no current page'}"]
     lines += [
-        f"{where(place.title, place.heading_chain, place.url)}\n  {printable(place.url)}  fetched {place.fetched_at}"
+        f"{where(place.title, place.heading_chain, place.url)}\n  {printable(place.url)}  fetched {to_minute(place.fetched_at)}"
         for place in current
     ]
     lines += [f"before: {before}"] * bool(before) + [f"after: {after}"] * bool(after)

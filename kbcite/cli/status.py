@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from kbcite.cli.context import context_of
+from kbcite.clock import to_minute
 from kbcite.errors import NotFound, StoreError
 from kbcite.render import printable
 
@@ -63,20 +64,24 @@ def _index(folder: Path) -> dict[str, Any] | None:
 def _text(record: dict[str, Any]) -> str:
     lines = [f"store      {record['store']}"]
     lines += [
-        f"source     {printable(row['url'])}  {row['type']}, {row['pages']} pages" for row in record["sources"]
+        f"source     {printable(row['url'])}  {row['type']}, {row['pages']} page{'s' * (row['pages'] != 1)}"
+        for row in record["sources"]
     ] or ["source     none yet"]
     states = ", ".join(f"{count} {state}" for state, count in sorted(record["states"].items())) or "none"
     archive = record["archive"]
     lines += [
         f"pages      {record['pages']} ({states}), {_due(record)}",
-        f"documents  {record['documents']}, {record['skipped']} pages skipped",
+        f"documents  {record['documents']}, {record['skipped']} page{'s' * (record['skipped'] != 1)} skipped",
         f"blocks     {record['blocks']}",
         *(f"vectors    {row['vectors']} by {row['fingerprint']}" for row in record["encoders"]),
         *([f"index      {_index_text(record['index'])}"] if record["index"] else []),
         f"answers    {record['answers']}",
         f"archive    {archive['bodies']} bodies, {archive['bytes'] / 1e6:.1f} MB kept in {archive['bytes_kept'] / 1e6:.1f} MB",
     ]
-    lines += [f"{row['state']:<12} {row['fetched_at']}  {printable(row['url'])}" for row in record.get("page_list", [])]
+    lines += [
+        f"{row['state']:<12} {to_minute(row['fetched_at'])}  {printable(row['url'])}"
+        for row in record.get("page_list", [])
+    ]
     return "\n".join(lines)
 
 
@@ -90,4 +95,4 @@ def _due(record: dict[str, Any]) -> str:
     """How many pages are due, or when the next one is."""
     if record["due"] or not record["next_due_at"]:
         return f"{record['due']} due for a recheck"
-    return f"none due for a recheck before {record['next_due_at']}"
+    return f"none due for a recheck before {to_minute(record['next_due_at'])}"

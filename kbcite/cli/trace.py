@@ -10,6 +10,7 @@ import typer
 
 from kbcite.cli.context import context_of
 from kbcite.cli.saved_answers import find_answer, sources_of
+from kbcite.clock import to_minute
 from kbcite.render import counted, fitted, one_line, printable, where
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ def _branches(nodes: tuple[Node, ...], indent: str) -> list[str]:
 
 def _tree(record: dict[str, Any], found: Trace | None, everything: bool) -> Node:
     grounding, timing = record["grounding"], record["timing_ms"]
-    name = f"{record['id']}  {record['created_at'][:19].replace('T', ' ')}  {one_line(record['question'], 300)}"
+    name = f"{record['id']}  {to_minute(record['created_at'])}  {one_line(record['question'], 300)}"
     parts = [_question(record, found), _retrieval(record, found, everything, timing)]
     if found is not None and found.live is not None:
         parts.append(_live(record, found.live))

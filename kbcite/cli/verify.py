@@ -12,6 +12,7 @@ import typer
 from kbcite.cli.context import Context, context_of
 from kbcite.cli.rows import Row, row, show_rows
 from kbcite.cli.saved_answers import find_answers
+from kbcite.clock import to_minute
 from kbcite.errors import ExitCode, Finding, UsageError
 from kbcite.render import counted, one_line, where
 
@@ -126,7 +127,7 @@ def report_record(reports: Sequence[Report]) -> dict[str, Any]:
 def _rows(report: Report) -> list[Row]:
     title = report.name
     if report.created_at:
-        title += f"  {report.created_at[:16].replace('T', ' ')}  {' '.join(report.question.split())}"
+        title += f"  {to_minute(report.created_at)}  {' '.join(report.question.split())}"
     rows = [_marked("", report.is_ok, title, "bold"), *(row("        ", problem) for problem in report.problems)]
     for citation in report.citations:
         rows += _citation_rows(citation)

@@ -28,7 +28,7 @@ def register(app: typer.Typer) -> None:
     )
 
 
-@warc.command("import")
+@warc.command("import", short_help="Take the pages of WARC and WACZ files in.")
 def import_(
     ctx: typer.Context,
     files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="WARC (.warc, .warc.gz) or WACZ files.")],
@@ -96,7 +96,7 @@ def _judge(counts: Counter[str], outside: Counter[str], broken: list[str]) -> No
     raise Finding("there is no page in it that could be taken; -v names what was skipped", ExitCode.NOTHING)
 
 
-@warc.command("export")
+@warc.command("export", short_help="Give the archived pages out as WARC 1.1.")
 def export(
     ctx: typer.Context,
     file: Annotated[

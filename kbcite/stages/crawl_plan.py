@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kbcite.clock import Clock, from_text
+from kbcite.clock import Clock, from_text, to_minute
 from kbcite.records import RobotsCopy
 from kbcite.settings import SourceSettings
 from kbcite.stages.crawl_queue import CrawlQueue
@@ -80,11 +80,13 @@ def _why(before: Database, row: FrontierRow, now: str) -> str:
     known = before.frontier.get(row.url_key)
     page = before.pages.get(row.url, row.url_key)
     if page is not None and page.marked_at is not None:
-        return f"named out of date at {page.marked_at}"
+        return f"named out of date at {to_minute(page.marked_at)}"
     if page is not None and page.due_at <= now:
-        return f"due since {page.due_at}"
+        return f"due since {to_minute(page.due_at)}"
     if page is not None:
-        return f"due at {page.due_at}, fetched all the same: everything is asked for, or the settings changed"
+        return (
+            f"due at {to_minute(page.due_at)}, fetched all the same: everything is asked for, or the settings changed"
+        )
     if known is None:
         return "seed, never fetched"
     if known.state in (UrlState.QUEUED, UrlState.IN_FLIGHT):
@@ -156,7 +158,7 @@ def explain_url(database: Database, sources: Sequence[SourceSettings], url: str,
     if row is not None and row.discovered_from:
         steps.append(("found on", f"{row.discovered_from}, {row.depth} link{'s' * (row.depth != 1)} from the seed"))
     if page is not None:
-        steps.append(("page", f"{page.url}, {page.state}, last seen {page.fetched_at}"))
+        steps.append(("page", f"{page.url}, {page.state}, last seen {to_minute(page.fetched_at)}"))
     next_ = _next(refusal, row, page, now, source)
     steps.append(("next", next_))
     return Explanation(
@@ -171,7 +173,9 @@ def _robots_step(kept: _KeptRobots, url: str, source: SourceSettings) -> str:
     if robots is None:
         return f"{host_of(url)}/robots.txt is asked for first, no copy is younger than a day"
     verdict = "disallowed" if robots.refusal(url) else "allowed"
-    return f"{verdict}, {robots.decision(url)} ({robots.copy.host}/robots.txt as of {robots.copy.fetched_at})"
+    return (
+        f"{verdict}, {robots.decision(url)} ({robots.copy.host}/robots.txt as of {to_minute(robots.copy.fetched_at)})"
+    )
 
 
 def _state_step(row: FrontierRow | None) -> str:
@@ -179,7 +183,7 @@ def _state_step(row: FrontierRow | None) -> str:
         return "not known: no page that was read links to it"
     why = f" {row.reason}" if row.reason else ""
     detail = f": {row.detail}" if row.detail else ""
-    return f"{row.state}{why}{detail} (since {row.updated_at})"
+    return f"{row.state}{why}{detail} (since {to_minute(row.updated_at)})"
 
 
 def _next(
@@ -194,10 +198,10 @@ def _next(
         return "the next run"
     if row.state is UrlState.DONE and page is not None:
         is_next = page.due_at <= now or page.marked_at is not None
-        return "the next run" if is_next else f"the first run after {page.due_at}"
+        return "the next run" if is_next else f"the first run after {to_minute(page.due_at)}"
     if row.not_before == NEVER:
         return "when the settings of its source change"
-    return "the next run" if row.not_before <= now else f"the first run after {row.not_before}"
+    return "the next run" if row.not_before <= now else f"the first run after {to_minute(row.not_before)}"
 
 
 def _verdict(refusal: str | None, row: FrontierRow | None, next_: str) -> str:

@@ -122,7 +122,7 @@ def test_show_says_what_the_state_of_a_page_means(
     recheck(town)
     shown = town("show", f"{town_site.url}/pool.html").out.splitlines()
     assert shown[1] == state
-    assert any(line.startswith("visit          2035-01-01T08:00:00Z") for line in shown)
+    assert any(line.startswith("visit          2035-01-01 08:00 UTC") for line in shown)
 
 
 def test_status_says_when_the_next_page_is_due(town: Shell) -> None:

@@ -199,7 +199,7 @@ def test_an_audit_as_json_has_the_difference_in_runs(town: Shell, town_site: Sit
 
 def test_the_log_lists_answers_the_newest_first(town: Shell, asked: dict[str, Any]) -> None:
     lines = town("log").out.splitlines()
-    assert [line.split()[3] for line in lines] == ["refused", "supported", "supported"]
+    assert [line.split()[4] for line in lines] == ["refused", "supported", "supported"]
     assert lines[2].startswith(asked["id"])
     assert lines[2].endswith(TICKET)
 
