@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from kbcite.clock import to_minute
 from kbcite.errors import StoreError
 
 LOCK_NAME = ".lock"
@@ -39,6 +40,6 @@ def _describe(holder: Path) -> str:
     """The holder as it named itself; it may be gone between the two looks."""
     try:
         told = json.loads(holder.read_text(encoding="utf-8"))
-        return f'"kbcite {told["command"]}" (process {told["pid"]}, since {told["since"]})'
+        return f'"kbcite {told["command"]}" (process {told["pid"]}, since {to_minute(told["since"])})'
     except (OSError, ValueError, KeyError):
         return "another kbcite process"

@@ -32,7 +32,7 @@ def holder(tmp_path: Path):
 
 def test_the_holder_of_the_lock_is_named(holder: subprocess.Popen[str], tmp_path: Path) -> None:
     with (
-        pytest.raises(StoreError, match=rf'"kbcite crawl" \(process {holder.pid}, since 2026-03-01'),
+        pytest.raises(StoreError, match=rf'"kbcite crawl" \(process {holder.pid}, since 2026-03-01 ..:.. UTC\)'),
         writer_lock(tmp_path, "clean", "-"),
     ):
         pass
