@@ -319,6 +319,11 @@ def _overlay(cls: type, section: str, environment: Mapping[str, str]) -> dict[st
     return {name: environment[variable] for name, variable in names.items() if environment.get(variable)}
 
 
+def _variable(where: str, key: str) -> str:
+    """`kb/kbcite.toml [ask]`, `model` → `KBCITE_ASK_MODEL`."""
+    return f"KBCITE_{where.rpartition('[')[2].rstrip(']')}_{key}".upper()
+
+
 def _build(cls: type[T], row: Any, where: str, texts: Mapping[str, str] | None = None) -> T:
     """A section from its table, with the texts of the environment over it."""
     hints = get_type_hints(cls)
@@ -334,7 +339,9 @@ def _build(cls: type[T], row: Any, where: str, texts: Mapping[str, str] | None =
             if limits and not limits[0] <= values[key] <= limits[1]:
                 raise ValueError(f"{value!r} is not between {limits[0]:g} and {limits[1]:g}")
         except (ValueError, OverflowError) as error:
-            raise UsageError(f"{where}: {key}: {error}") from error
+            # A value of the environment is not to be looked for in the file.
+            place = f"{_variable(where, key)} in the environment" if texts and key in texts else f"{where}: {key}"
+            raise UsageError(f"{place}: {error}") from error
     if cls is SourceSettings and not values.get("url"):
         raise UsageError(f"{where}: url is missing")
     return cls(**values)
@@ -402,7 +409,12 @@ def _from_text(text: str, wanted: Any) -> Any:
         if text.lower() not in _TRUE + _FALSE:
             raise ValueError(f"{text!r} is not true or false")
         return text.lower() in _TRUE
-    if wanted in (int, float, str, *_CHOICES):
+    if wanted in (int, float):
+        try:
+            return wanted(text)
+        except ValueError as error:
+            raise ValueError(f"{text!r} is not {_KINDS[wanted]}") from error
+    if wanted in (str, *_CHOICES):
         return wanted(text)
     return tuple(text.split(","))
 

@@ -131,3 +131,9 @@ def test_a_tool_server_is_read_with_its_arguments_in_order(tmp_path: Path) -> No
     )
     assert server.arguments == (("q", "{query}"), ("n", 5))
     assert server.is_search
+
+
+@pytest.mark.parametrize(("value", "reason"), [("high", "'high' is not a number"), ("7", "'7' is not between 0 and 1")])
+def test_a_wrong_variable_is_named_and_not_the_file(tmp_path: Path, value: str, reason: str) -> None:
+    with pytest.raises(UsageError, match=f"^KBCITE_ASK_THRESHOLD in the environment: {reason}"):
+        load(tmp_path, "", {"KBCITE_ASK_THRESHOLD": value})
