@@ -57,6 +57,7 @@ PLANS = retrieved(
         ("Ferrodb 的总裁是谁？", OFFICE),
         ("What does the open() mode 'q' mean?", MODES),
         ("What is the open() mode Z?", MODES),
+        ("What is the open() mode %W?", MODES),
         ("What does the xr command do?", MODES),
         ("What does the mode 755 mean?", MODES),
         ("How do I install Ferrodb?", HISTORY),
