@@ -61,7 +61,7 @@ def show(
     if not is_answer(what) and (output is not None or format_ is not AnswerFormat.TEXT):
         raise UsageError(f"--format and --output are for answers; {what} is none")
     if is_answer(what) and (snapshot or open_):
-        raise UsageError(f"--snapshot and --open are for one page; name a source, like {what or 'kbcite show'}:1")
+        raise UsageError(f"--snapshot and --open are for one page; name a source, like {f'{what}:1' if what else '1'}")
     with context.reading() as store:
         if is_answer(what):
             write_answer(context, store, from_record(find_answer(store, what)), format_, output)

@@ -252,16 +252,29 @@ def read_metadata(folder: Path) -> dict[str, Any]:
     """What `index.json` says: `fingerprint`, `dim`, `count`, `ids_digest` ... Raises NotFound or StoreError as `load` does."""
     path = folder / METADATA_NAME
     try:
-        metadata = json.loads(_verified(path.read_bytes()))
+        data = path.read_bytes()
+        if (written := _format_of(data)) is not None and written != FORMAT:
+            raise StoreError(f'{path} is of another version of kbcite; run "kbcite index", which embeds nothing anew')
+        metadata: dict[str, Any] = json.loads(_verified(data))
     except FileNotFoundError as error:
         raise NotFound(f'no index at {folder}; run "kbcite index" first') from error
     except (OSError, ValueError) as error:
         raise StoreError(f"{path} is damaged: {error}; {REBUILD}") from error
     needed = {"file", "sha256", "stamp", "has_lists", "recall", "fingerprint", "dim", "generation", "count", "ids_digest",
               "centroids", "block_ids"}  # fmt: skip
-    if not isinstance(metadata, dict) or metadata.get("format") != FORMAT or not needed <= set(metadata):
-        raise StoreError(f"{path} is damaged or of another version; {REBUILD}")
+    if not needed <= set(metadata):
+        raise StoreError(f"{path} is damaged: {', '.join(sorted(needed - set(metadata)))} is missing; {REBUILD}")
     return metadata
+
+
+def _format_of(data: bytes) -> int | None:
+    """The format that an index says it is of; None where it says none."""
+    try:
+        metadata = json.loads(data)
+    except ValueError:
+        return None
+    written = metadata.get("format") if isinstance(metadata, dict) else None
+    return written if isinstance(written, int) else None
 
 
 def signed(body: bytes) -> bytes:

@@ -1,4 +1,4 @@
-"""`make bench [DATA=FOLDER]`: start-up, what upkeep costs and how fresh it keeps a store, crawl speed and manners, then quality and speed on the data in a folder.
+"""`make bench [DATA=FOLDER]`: start-up, upkeep and how fresh it keeps a store, crawls, then quality and speed on a folder's data.
 
 The folder may hold `encoding/`, `extract/` and `qa/`, each with the `score.py` that judges the run. KBCITE_BENCH_STORE names a
 store to time `ask` on; without it one is built from the golden pages. Times are medians of runs in turn, as ratios.

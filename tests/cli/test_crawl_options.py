@@ -62,7 +62,10 @@ def test_left_out_links_are_no_failure(hut: Shell) -> None:
 
 def test_a_run_that_reaches_its_limit_says_what_is_left(hut: Shell) -> None:
     outcome = hut("crawl", "--max-pages", "1")
-    assert outcome.err == "left out 2 of this run: run_budget, its limit of 1 pages is reached; they wait for the next run\n"
+    assert (
+        outcome.err
+        == "left out 2 of this run: run_budget, its limit of 1 pages is reached; they wait for the next run\n"
+    )
 
 
 def test_log_lines_in_json_are_objects_with_a_time(hut: Shell, site: Site) -> None:

@@ -213,7 +213,16 @@ def test_text_without_hidden_characters_stays_as_it_is(text: str) -> None:
     assert strip_invisible(text) == text
 
 
-@pytest.mark.parametrize(("data", "is_itself"), [("naïve 轮渡".encode(), True), (b"plain", True), (b"\xef\xbb\xbfplain", False), ((NEWS * 3).encode("gb18030"), False), (("轮渡每两小时开一班。" * 9).encode() + b"\xff", False)])  # fmt: skip
+@pytest.mark.parametrize(
+    ("data", "is_itself"),
+    [
+        ("naïve 轮渡".encode(), True),
+        (b"plain", True),
+        (b"\xef\xbb\xbfplain", False),
+        ((NEWS * 3).encode("gb18030"), False),
+        (("轮渡每两小时开一班。" * 9).encode() + b"\xff", False),
+    ],
+)
 def test_the_utf8_of_a_page_is_its_own_bytes_where_they_are_its_text(data: bytes, is_itself: bool) -> None:
     page = decode(data, None)
     assert utf8_of(page, data).decode() == page.text

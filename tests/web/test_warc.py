@@ -174,7 +174,8 @@ def test_damaged_compression_gives_what_came_before(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "content", [b"", b"hello", b"\x1f\x8b\x08\x00garbage", gzip.compress(b"no warc", mtime=0), b"PK\x05\x06" + bytes(18)]
+    "content",
+    [b"", b"hello", b"\x1f\x8b\x08\x00garbage", gzip.compress(b"no warc", mtime=0), b"PK\x05\x06" + bytes(18)],
 )
 def test_what_is_no_warc_is_named(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "thing"
