@@ -16,7 +16,7 @@ from kbcite.answer.claims import ClaimCheck, Similarity
 from kbcite.answer.conflicts import Difference, find_difference
 from kbcite.answer.cross_check import DISAGREE, CheckedValue, CrossCheck, cross_check
 from kbcite.answer.drafting import Draft, draft_extractive, draft_with_model
-from kbcite.answer.extractive import Candidate, Nearness, choose, confidence, rank_passages
+from kbcite.answer.extractive import Candidate, Nearness, choose, confidence, less_sure, rank_passages
 from kbcite.answer.freshness import TIME_SENSITIVE, WINDOWS, classify_question
 from kbcite.answer.grounding import Statement, coverage, evidence_of, support
 from kbcite.answer.llm import Complete
@@ -152,18 +152,22 @@ def answer(
                 RefusalReason.BELOW_THRESHOLD,
                 ("no passage answers it",),
                 confidence=sure,
+                best=sure,
                 needed=options.min_confidence,
             )
         # In a store of a few pages the cosines are low whatever is asked: then what the passage says speaks for it.
         trust = max(sure, SAID_TRUST * ranked[0].coverage)
         chosen, unsaid = _that_say_it(read, chosen, ranked, used, retrieved, trust, weigh)
+        if unsaid:
+            sure = round(less_sure(sure, unsaid.share), 4)
         if unsaid and options.min_confidence and trust < unsaid.needed:
             words = ", ".join(unsaid.words) or "what is asked for"
             return _refuse(
                 frame,
                 RefusalReason.BELOW_THRESHOLD,
                 (f"no passage says: {words}",),
-                confidence=round(trust, 4),
+                confidence=sure,
+                best=round(trust, 4),
                 needed=min(1.0, unsaid.needed),
                 unsaid=unsaid.words,
             )
@@ -269,20 +273,20 @@ def _refuse(
     stale: Sequence[RetrievedBlock] = (),
     retries: int = 0,
     confidence: float | None = None,
+    best: float | None = None,
     needed: float | None = None,
     unsaid: tuple[str, ...] = (),
 ) -> Answer:
+    """best and needed: the number that decided and its bar, where it was not the relevance of the blocks."""
     language = frame.question.language
     newest = max((block.place.published_at or block.place.fetched_at for block in stale), default=None)
     message = refusal_message(reason, language)
     notices: tuple[str, ...] = (newest_notice(newest[:10], language),) if newest else ()
     if unsaid:
         notices += (unsaid_notice(unsaid, language),)
-    best = frame.retrieval.best_score
-    if needed is not None:
-        best = confidence
-    elif reason is RefusalReason.BELOW_THRESHOLD:
-        needed = frame.retrieval.threshold
+    if needed is None:
+        best = frame.retrieval.best_score
+        needed = frame.retrieval.threshold if reason is RefusalReason.BELOW_THRESHOLD else None
     person = reason in (RefusalReason.NO_PERMISSION, RefusalReason.CITATION_CHECK_FAILED)
     return Answer(
         id=frame.id,

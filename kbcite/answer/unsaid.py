@@ -105,6 +105,8 @@ class Unsaid:
     words: tuple[str, ...]
     needed: float
     """Confidence from which the question may be answered all the same; over 1 where it may not."""
+    share: float = 0.0
+    """Of the weight of the question's content words."""
 
 
 def find_unsaid(
@@ -124,16 +126,17 @@ def find_unsaid(
         *_missing_object(question, said, everything),
         *_missing_literals(text, "\n".join(passages), "\n".join(evidence)),
     ]
-    if decisive:
-        return Unsaid(tuple(dict.fromkeys(decisive)), NEVER)
     words = contents(text, said, near, weigh)
     total = sum(content.weight for content in words)
     missing = [content for content in words if not content.is_said]
     share = sum(content.weight for content in missing) / total if total else 0.0
+    if decisive:
+        return Unsaid(tuple(dict.fromkeys(decisive)), NEVER, share)
+    names = tuple(dict.fromkeys(content.word for content in missing))
     if share > MOST_UNSAID:
-        return Unsaid(tuple(dict.fromkeys(content.word for content in missing)), NEVER)
+        return Unsaid(names, NEVER, share)
     factor = NEEDED_OF_YES_OR_NO if _YES_OR_NO.search(text) else NEEDED[question.language]
-    return Unsaid(tuple(dict.fromkeys(content.word for content in missing)), factor * share)
+    return Unsaid(names, factor * share, share)
 
 
 def _unknown_names(text: str, around: str, everything: str) -> list[str]:

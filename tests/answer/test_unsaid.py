@@ -111,8 +111,7 @@ def test_words_of_another_language_are_not_asked_for():
 def test_a_refusal_names_the_words_and_the_number_that_decided():
     result = ask("What is new in Ferrodb 3.5.0?", [SERVER])
     assert result.notices == ("No passage found speaks of: 3.5.0",)
-    assert result.refusal.best_score == result.grounding.confidence
-    assert result.refusal.needed > result.refusal.best_score
+    assert result.refusal.needed > result.refusal.best_score >= result.grounding.confidence
     shown = "".join(piece[0] for pieces in answer_pieces(result) for piece in pieces)
     assert f"best match {result.refusal.best_score:.2f}, needed {result.refusal.needed:.2f}" in shown
 
@@ -149,3 +148,9 @@ def test_one_thing_is_said_by_one_page():
     word = retrieved("In other words, install the Linux package of Ferrodb with the script.", 0)
     windows = retrieved("To install Ferrodb, open the store of Microsoft.", 1)
     assert ask("How do I install the Microsoft package of Ferrodb on Linux?", [word, windows]).refusal is not None
+
+
+def test_what_is_left_unsaid_lowers_the_confidence():
+    whole = ask("2026年上门服务费是多少？", [PRICES]).grounding.confidence
+    part = ask("2026年上门服务费的增值税是多少？", [PRICES]).grounding.confidence
+    assert part < whole
