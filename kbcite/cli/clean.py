@@ -68,7 +68,8 @@ def clean(
 def run_clean(context: Context, store: OpenStore, stop: Stop) -> dict[str, int]:
     """Clean what is stale; counts of what was done."""
     from kbcite.page.cleaning import CLEAN_RULES, clean_page
-    from kbcite.stages.clean import ARCHIVE_DAMAGED, INTERNAL_ERROR, clean_pages
+    from kbcite.page.first_look import INTERNAL_ERROR
+    from kbcite.stages.clean import ARCHIVE_DAMAGED, clean_pages
 
     counts = Counter({"cleaned": 0, "skipped": 0})
     total = len(store.database.pages.stale_snapshots(CLEAN_RULES))

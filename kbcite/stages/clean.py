@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 from kbcite.clock import Clock
 from kbcite.errors import StoreError
+from kbcite.page.first_look import read_or_skip
 from kbcite.records import CleanDocument, Skipped, Snapshot, Stage
 from kbcite.store.archive import Archive
 from kbcite.store.database import Database
 
 COMMIT_EVERY = 20
 ARCHIVE_DAMAGED = "archive_damaged"
-INTERNAL_ERROR = "internal_error"
 
 CleanPage = Callable[[bytes, str, str | None], CleanDocument | Skipped]
 """Bytes, URL and Content-Type → the page's main content, or why there is none."""
@@ -58,8 +58,5 @@ def _clean_snapshot(snapshot: Snapshot, archive: Archive, clean: CleanPage) -> C
         body = archive.get(snapshot.digest)
     except StoreError as error:
         return Skipped(snapshot.url, Stage.CLEAN, ARCHIVE_DAMAGED, str(error))
-    try:
-        return clean(body, snapshot.final_url, snapshot.content_type)
-    except Exception as error:
-        # One page that the cleaner cannot bear must not stop the others (SPEC 13); it is named, and tried again under new rules.
-        return Skipped(snapshot.url, Stage.CLEAN, INTERNAL_ERROR, f"{type(error).__name__}: {error}")
+    # What the cleaner cannot bear is tried again under new rules.
+    return read_or_skip(snapshot.url, Stage.CLEAN, lambda: clean(body, snapshot.final_url, snapshot.content_type))

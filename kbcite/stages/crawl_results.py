@@ -12,9 +12,19 @@ from kbcite.clock import Clock, from_text, to_text
 from kbcite.errors import StoreError
 from kbcite.page.encoding import decode
 from kbcite.page.feeds import LIST_TYPES, read_list
-from kbcite.page.interstitial import Interstitial, recognise
-from kbcite.page.links import PageLinks, read_links
-from kbcite.records import RENDERED_BY, CleanDocument, Evidence, FetchedPage, FetchFailure, PageState, Skipped, Tier
+from kbcite.page.first_look import FirstLook, look_at, read_or_skip
+from kbcite.page.links import read_links
+from kbcite.records import (
+    RENDERED_BY,
+    CleanDocument,
+    Evidence,
+    FetchedPage,
+    FetchFailure,
+    PageState,
+    Skipped,
+    Stage,
+    Tier,
+)
 from kbcite.settings import RecheckSettings
 from kbcite.stages.crawl_queue import CrawlQueue, LeftOut
 from kbcite.store.archive import Archive
@@ -36,7 +46,6 @@ from kbcite.web.schedule import next_visit
 from kbcite.web.scope import Scope
 from kbcite.web.visitor import HOST_CLOSED, INTERRUPTED, NOT_FETCHED, Done
 
-INTERNAL_ERROR = "internal_error"
 SHORT_LIST_BYTES = 500_000
 SHORT_LIST_AGAIN_AFTER = timedelta(hours=1)
 LIST_AGAIN_AFTER = timedelta(days=1)
@@ -103,14 +112,14 @@ class CrawlResults:
 
     def _settle_page(self, row: FrontierRow, result: FetchedPage, digest: str) -> CrawlEvent:
         source = self._queue.sources[row.source]
-        reading = self._read(row, result)
-        if isinstance(reading, Skipped):
-            return reading
-        links, interstitial = reading
-        if interstitial is not None:
-            if interstitial.target is not None:
-                self._queue.add_links(row, (interstitial.target,), row.depth)
-            return self._queue.skip(row, interstitial.kind, interstitial.detail)
+        look = read_or_skip(row.url, Stage.CRAWL, lambda: self._look_at(result))
+        if isinstance(look, Skipped):
+            return self._queue.skip(row, look.reason, look.detail)
+        if (wall := look.wall) is not None:
+            if wall.target is not None:
+                self._queue.add_links(row, (wall.target,), row.depth)
+            return self._queue.skip(row, wall.kind, wall.detail)
+        links = look.links
         tags = header_tags(result)
         if source.obey_robots and row.depth > 0 and (links.is_noindex or "noindex" in tags):
             return self._queue.skip(row, "noindex", "the page asks not to be kept; obey_robots = false overrules it")
@@ -118,26 +127,18 @@ class CrawlResults:
             self._queue.add_links(row, links.links, row.depth + 1)
         return self._keep(row, result, digest, links.canonical)
 
-    def _read(self, row: FrontierRow, result: FetchedPage) -> tuple[PageLinks, Interstitial | None] | Skipped:
-        """The links of a page, and what stands in front of it if anything does."""
-        try:
-            decoded = decode(result.body, result.header("content-type"))
-            links = read_links(decoded.text, result.final_url, decoded.encoding)
-            interstitial = recognise(decoded.text, links.refresh)
-            if interstitial is None:
-                self._filter.see_page(result.final_url, decoded.text)
-        except Exception as error:
-            # One page that the readers cannot bear must not end the run (SPEC 13); it is named, and its bytes are archived.
-            return self._queue.skip(row, INTERNAL_ERROR, f"{type(error).__name__}: {error}")
-        return links, interstitial
+    def _look_at(self, result: FetchedPage) -> FirstLook:
+        """The first look at a page, of which the trap guards learn too."""
+        look = look_at(result)
+        if look.wall is None:
+            self._filter.see_page(result.final_url, look.decoded.text)
+        return look
 
     def _settle_list(self, row: FrontierRow, result: FetchedPage) -> Skipped:
         """Queue what a sitemap or a feed lists."""
-        try:
-            links = read_list(result.body, result.final_url)
-        except Exception as error:
-            # As for a page.
-            return self._queue.skip(row, INTERNAL_ERROR, f"{type(error).__name__}: {error}")
+        links = read_or_skip(row.url, Stage.CRAWL, lambda: read_list(result.body, result.final_url))
+        if isinstance(links, Skipped):
+            return self._queue.skip(row, links.reason, links.detail)
         if links is None:
             return self._queue.skip(row, "content_type", f"{result.header('content-type')}, neither sitemap nor feed")
         self._queue.add_links(row, links, row.depth + 1)

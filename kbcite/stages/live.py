@@ -11,16 +11,15 @@ import queue
 import threading
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 from kbcite.clock import Clock
 from kbcite.page.chunking import CHUNK_RULES, chunk_document
 from kbcite.page.cleaning import CLEAN_RULES, clean_page
 from kbcite.page.encoding import decode
-from kbcite.page.interstitial import recognise
+from kbcite.page.first_look import look_at, read_or_skip
 from kbcite.page.link_texts import link_texts, selected_text
-from kbcite.page.links import read_links
 from kbcite.records import (
     Block,
     CleanDocument,
@@ -53,7 +52,6 @@ FAILURE_TTL_S = 300
 """How long a page that could not be read is left alone."""
 LAST_WORD_S = 1.0
 """How much later than its time limit a fetch may say that it has reached it."""
-INTERNAL_ERROR = "internal_error"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,14 +71,22 @@ class LiveText:
 
 
 @dataclass(frozen=True, slots=True)
+class _Reading:
+    """What was made of a page's bytes."""
+
+    document: CleanDocument
+    pieces: tuple[tuple[Block, Occurrence], ...]
+    links: tuple[tuple[str, str], ...]
+    """(URL, text), as in LivePage."""
+
+
+@dataclass(frozen=True, slots=True)
 class _Brought:
     """What a thread made of one address, not stored yet."""
 
     url: str
     result: FetchedPage | FetchFailure
-    reading: CleanDocument | Skipped
-    pieces: tuple[tuple[Block, Occurrence], ...]
-    links: tuple[tuple[str, str], ...]
+    reading: _Reading | Skipped
     began_at: float
     ended_at: float
 
@@ -108,7 +114,7 @@ class LiveBranch:
         self.scope = Scope(settings.sources, forgotten_places(database.connection))
         self._visitor = Visitor(fetch, self.scope, live_crawl_settings(settings), database.frontier.robots(), clock)
         self._executor = ThreadPoolExecutor(settings.live.max_pages, thread_name_prefix="kbcite-live")
-        self._brought: queue.SimpleQueue[_Brought] = queue.SimpleQueue()
+        self._brought: queue.SimpleQueue[tuple[str, Future[_Brought]]] = queue.SimpleQueue()
         self._lock = threading.RLock()
         self._under_way: dict[str, float] = {}
 
@@ -139,17 +145,18 @@ class LiveBranch:
         """Begin to fetch an address of the whitelist."""
         if url not in self._under_way:
             self._under_way[url] = time.monotonic()
-            self._executor.submit(self._bring, url)
+            future = self._executor.submit(self._bring, url)
+            future.add_done_callback(lambda done: self._brought.put((url, done)))
 
     def collect(self, until: float) -> Iterator[LivePage | LiveLoss]:
         """What comes back, each stored before it is told, until nothing is under way or `until` on the monotonic clock."""
         while self._under_way:
             try:
-                brought = self._brought.get(timeout=max(0.0, until - time.monotonic()))
+                url, brought = self._brought.get(timeout=max(0.0, until - time.monotonic()))
             except queue.Empty:
                 return
-            del self._under_way[brought.url]
-            yield self._store(brought)
+            del self._under_way[url]
+            yield self._store(brought.result())
 
     def pooled(self, url: str, ttl_s: int) -> LivePage | LiveLoss | None:
         """What the pool holds of an address; None where it must be fetched."""
@@ -220,41 +227,31 @@ class LiveBranch:
 
     # ------------------------------------------------------------ in a thread
 
-    def _bring(self, url: str) -> None:
+    def _bring(self, url: str) -> _Brought:
         began = time.monotonic()
         self._visitor.stopping.wait(self._visitor.pace_of(url).reserve(began))
-        links: tuple[tuple[str, str], ...] = ()
-        pieces: tuple[tuple[Block, Occurrence], ...] = ()
-        result: FetchedPage | FetchFailure = FetchFailure(url, INTERNAL_ERROR, "", retryable=False)
-        try:
-            result = self._visitor.visit(url)
-            reading, links = self._read(url, result)
-            if isinstance(reading, CleanDocument):
-                pieces = tuple(
-                    chunk_document(reading.text, MIN_WORDS, MAX_WORDS, OVERLAP_WORDS, reading.metadata.title)
-                )
-        except Exception as error:
-            # One page that the readers cannot bear must not cost the answer; the reason is in its trace.
-            reading = Skipped(url, Stage.LIVE, INTERNAL_ERROR, f"{type(error).__name__}: {error}")
-        self._brought.put(_Brought(url, result, reading, pieces, links, began, time.monotonic()))
+        result = self._visitor.visit(url)
+        # A page that the readers cannot bear must not cost the answer; the reason is in its trace.
+        reading = read_or_skip(url, Stage.LIVE, lambda: self._read(url, result))
+        return _Brought(url, result, reading, began, time.monotonic())
 
-    def _read(
-        self, url: str, result: FetchedPage | FetchFailure
-    ) -> tuple[CleanDocument | Skipped, tuple[tuple[str, str], ...]]:
-        """The reading of an answer, or why there is none; and where its links lead."""
+    def _read(self, url: str, result: FetchedPage | FetchFailure) -> _Reading | Skipped:
+        """The reading of an answer, or why there is none."""
         if isinstance(result, FetchFailure):
-            return Skipped(url, Stage.LIVE, result.reason, result.detail), ()
+            return Skipped(url, Stage.LIVE, result.reason, result.detail)
         if not 200 <= result.status < 300 or not result.body:
-            return Skipped(url, Stage.LIVE, f"http_{result.status}", f"status {result.status}"), ()
-        content_type = result.header("content-type")
-        decoded = decode(result.body, content_type)
-        links = read_links(decoded.text, result.final_url, decoded.encoding)
-        if (wall := recognise(decoded.text, links.refresh)) is not None:
-            return Skipped(url, Stage.LIVE, wall.kind, wall.detail), ()
+            return Skipped(url, Stage.LIVE, f"http_{result.status}", f"status {result.status}")
+        look = look_at(result)
+        if look.wall is not None:
+            return Skipped(url, Stage.LIVE, look.wall.kind, look.wall.detail)
         source = self.scope.source_of(result.final_url)
-        if source is not None and source.obey_robots and (links.is_noindex or "noindex" in header_tags(result)):
-            return Skipped(url, Stage.LIVE, "noindex", "the page asks not to be kept"), ()
-        return clean_page(result.body, result.final_url, content_type), link_texts(decoded, result.final_url)
+        if source is not None and source.obey_robots and (look.links.is_noindex or "noindex" in header_tags(result)):
+            return Skipped(url, Stage.LIVE, "noindex", "the page asks not to be kept")
+        document = clean_page(result.body, result.final_url, result.header("content-type"))
+        if isinstance(document, Skipped):
+            return document
+        pieces = chunk_document(document.text, MIN_WORDS, MAX_WORDS, OVERLAP_WORDS, document.metadata.title)
+        return _Reading(document, tuple(pieces), link_texts(look.decoded, result.final_url))
 
     # ------------------------------------------------------------ in the caller's thread
 
@@ -277,14 +274,14 @@ class LiveBranch:
             document_id = self._database.pool.save_page(
                 page,
                 digest,
-                reading,
-                brought.pieces,
+                reading.document,
+                reading.pieces,
                 rules=(CLEAN_RULES, LIVE_RULES),
                 source=source.url,
                 source_type=source.type,
                 labels=source.labels,
             )
-            self._note_seen(page, digest, reading, now)
+            self._note_seen(page, digest, reading.document, now)
         document = self._database.documents.get(document_id)
         assert document is not None, "it was stored just now"
         pieces = tuple(self._database.blocks.of_document(document_id))
@@ -297,7 +294,7 @@ class LiveBranch:
             source.labels,
             page.fetched_at,
             is_pooled=False,
-            links=brought.links,
+            links=reading.links,
             began_at=brought.began_at,
             ended_at=brought.ended_at,
         )

@@ -17,8 +17,7 @@ from datetime import timedelta
 from kbcite.clock import Clock, from_text, to_text
 from kbcite.errors import StoreError
 from kbcite.page.encoding import decode
-from kbcite.page.interstitial import recognise
-from kbcite.page.links import read_links
+from kbcite.page.first_look import look_at
 from kbcite.page.stand_in import recognise_stand_in
 from kbcite.page.text_difference import Difference, compare, is_same_but_for_address, share_kept
 from kbcite.records import CleanDocument, Evidence, FetchedPage, FetchFailure, PageState, Skipped, Stage, Tier
@@ -323,8 +322,7 @@ def _text_of(page: FetchedPage) -> str:
 
 def _what_stands_before(page: FetchedPage) -> str | None:
     """What stands in front of the page, as one line; None if nothing does."""
-    decoded = decode(page.body, page.header("content-type"))
-    found = recognise(decoded.text, read_links(decoded.text, page.final_url, decoded.encoding).refresh)
+    found = look_at(page).wall
     return f"{found.kind}: {found.detail}" if found else None
 
 

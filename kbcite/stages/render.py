@@ -14,9 +14,7 @@ from dataclasses import replace
 from kbcite.clock import Clock, system_clock
 from kbcite.errors import UsageError
 from kbcite.page.app_shell import shell_sign, text_bytes
-from kbcite.page.encoding import decode
-from kbcite.page.interstitial import recognise
-from kbcite.page.links import read_links
+from kbcite.page.first_look import look_at
 from kbcite.records import RENDERED_BY, FetchedPage, FetchFailure, RenderMode
 from kbcite.settings import CrawlSettings, SourceSettings
 from kbcite.store.database import Database
@@ -193,8 +191,7 @@ def _seen(body: bytes) -> int:
 
 def _is_wall(page: FetchedPage) -> bool:
     """Whether something stands in front of the page that no browser is to get round."""
-    decoded = decode(page.body, page.header("content-type"))
-    found = recognise(decoded.text, read_links(decoded.text, page.final_url, decoded.encoding).refresh)
+    found = look_at(page).wall
     return found is not None and found.kind != "script_redirect"
 
 

@@ -11,9 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
-from kbcite.page.encoding import decode
-from kbcite.page.interstitial import recognise
-from kbcite.page.links import read_links
+from kbcite.page.first_look import look_at, read_or_skip
 from kbcite.records import Evidence, FetchedPage, PageState, Skipped, Stage
 from kbcite.settings import RecheckSettings, SourceSettings
 from kbcite.store.archive import Archive
@@ -167,16 +165,12 @@ class _Intake:
     def settle(self, page: FetchedPage, digest: str) -> Imported | Skipped:
         """Record a page whose bytes are archived; inside a transaction of the database."""
         source = self._scope.require_source(page.final_url)
-        try:
-            decoded = decode(page.body, page.header("content-type"))
-            links = read_links(decoded.text, page.final_url, decoded.encoding)
-            wall = recognise(decoded.text, links.refresh)
-        except Exception as error:
-            # One page that the readers cannot bear must not stop the others (SPEC 13); it is named, and its bytes are archived.
-            return _skip(page, "internal_error", f"{type(error).__name__}: {error}")
-        if wall is not None:
-            return _skip(page, wall.kind, wall.detail)
-        if source.obey_robots and (links.is_noindex or "noindex" in header_tags(page)):
+        look = read_or_skip(page.final_url, Stage.IMPORT, lambda: look_at(page))
+        if isinstance(look, Skipped):
+            return look
+        if look.wall is not None:
+            return _skip(page, look.wall.kind, look.wall.detail)
+        if source.obey_robots and (look.links.is_noindex or "noindex" in header_tags(page)):
             return _skip(page, "noindex", "the page asks not to be kept; obey_robots = false overrules it")
         known = self._pages.of_answer(page.final_url, url_key(page.final_url), digest)
         url = known.url if known is not None else page.final_url

@@ -603,7 +603,7 @@ def test_a_site_that_makes_up_links_without_end_does_not_fill_the_frontier(
 def test_a_page_that_the_readers_cannot_bear_ends_nothing(
     site: Site, store: Store, monkeypatch: pytest.MonkeyPatch, reader: str
 ) -> None:
-    import kbcite.stages.crawl_results as module
+    import kbcite.page.first_look as module
 
     real = getattr(module, reader)
 

@@ -207,3 +207,28 @@ def test_a_long_page_is_cut_at_200_kilobytes_at_a_line(store: Store, site: Site)
     assert found.is_cut
     assert 190_000 < len(found.text.encode()) <= 200_000
     assert found.text.endswith(TEXT) or found.text.endswith("\n")
+
+
+def test_a_page_that_the_readers_cannot_bear_is_told_like_any_loss(
+    store: Store, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise RecursionError("too deep")
+
+    monkeypatch.setattr("kbcite.stages.live.clean_page", fail)
+    found = store.fetch(f"{site.url}/pool.html")
+    assert isinstance(found, Skipped)
+    assert (found.reason, found.detail) == ("internal_error", "RecursionError: too deep")
+
+
+def test_a_fault_of_the_fetch_itself_is_not_laid_to_the_page(
+    store: Store, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise AttributeError("no such pace")
+
+    with store.branch() as branch:
+        monkeypatch.setattr("kbcite.web.visitor.Visitor.visit", fail)
+        with pytest.raises(AttributeError, match="no such pace"):
+            branch.fetch_live(f"{site.url}/pool.html")
+        assert branch.under_way == {}
