@@ -1,8 +1,9 @@
 """How fast the answer to a question goes out of date, and which sources are too old for it (SPEC 42, 49).
 
-Four classes by how often such content changes: `volatile` (prices of the moment, stock, scores), `news` (what was announced lately,
-current versions and offers), `product` (facts that change now and then: head counts, office holders, rates) and `reference` (what is fixed:
-history, definitions, standards). Rules and words decide; a caller's own class beats them.
+Four classes by how often such content changes: `volatile` (market prices, stock, seats, scores, what is up or down at this moment), `news`
+(what was announced lately, current versions and offers), `product` (facts that change now and then: listed prices and fees, opening hours,
+head counts, office holders, rates) and `reference` (what is fixed: history, definitions, standards). Rules and words decide; a caller's own
+class beats them. `python -m tests.bench.qa_run timeclass` measures them.
 """
 
 from __future__ import annotations
@@ -40,27 +41,51 @@ _NOW = re.compile(
     re.IGNORECASE,
 )
 _MOVING = re.compile(
-    r"股价|股票|汇率|行情|金价|油价|币价|开盘|收盘|涨了?还是跌|涨跌|指数|比分|第几分钟|几比几|有货|库存|余票|到哪儿?了|航班|路况|堵车|天气|气温|排队|挂了|宕机|故障|在线人数|直播"
-    r"|\bstock price\b|\bshare price\b|\bexchange rate\b|\bin stock\b|\bscore of\b|\bscores?\b.*\b(?:now|tonight"
-    r"|today)\b|\bleading the (?:race|game|match)\b"
-    r"|\btickets? (?:are )?left\b|\bweather\b|\btemperature (?:is it|in|now)\b|\btraffic\b|\bflight status\b"
-    r"|\bis .* (?:down|up|online|open)\b.*\bnow\b"
-    r"|\b(?:price|worth|value) of (?:one |an? )?(?:gold|silver|oil|bitcoin|ethereum)|\bbitcoin\b.*\bworth\b"
-    r"|\bwhat time is(?: it)?\b|\bspot price\b",
+    r"比分|第几分钟|几比几|有货|库存|余票|到哪儿?了|航班|路况|堵车|现在堵|天气|气温|空气质量|排队|挂了|宕机|故障|晚点|延误|在线人数|直播"
+    r"|(?:还有|还剩|有没有|剩余?多少|剩下多少)[^，。？]{0,8}(?:票|座|空位|车位|床位|房(?!子)|名额|货)"
+    r"|(?:现在|此刻|正|今天|今晚)[^，。？]{0,4}(?:下[雨雪]|停[运水电]|营业|开门|关门)"
+    r"|\bin stock\b|\bsold out\b|\bscore (?:of|in|at|between)\b|\bscores?\b.*\b(?:now|tonight|today)\b"
+    r"|\bleading the (?:race|game|match)\b|\bwho(?:'s| is) (?:winning|ahead)\b"
+    r"|\b(?:tickets?|seats?|rooms?|places|spaces|spots|copies)\b.*\b(?:left|still (?:free|available)|remaining)\b"
+    r"|\bweather\b|\btemperature (?:is it|in|now)\b|\btraffic\b|\bflight status\b|\bwhat time is(?: it)?\b"
+    r"|\b(?:is|are) .* (?:down|up|online|offline|open|closed|running|working|delayed)\b.*\bnow\b"
+    r"|^(?:is|are) [^?,]{1,60} (?:down|offline|delayed)\W*$"
+    r"|\b(?:available|free)\b.*\b(?:now|at the moment|today|tonight)\b"
+    r"|\b(?:queue|wait(?:ing time)?|line)\b.*\b(?:now|at the moment)\b",
     re.IGNORECASE,
 )
+_GOODS = r"(?:gold|silver|platinum|(?:crude )?oil|brent|bitcoin|ethereum|btc|eth)"
+_MONEY = r"(?:usd|eur|gbp|jpy|cny|rmb|chf|dollars?|euros?|pounds?|yen|yuan|francs?)"
+_MARKET = re.compile(
+    r"股价|股票|钱一股|每股|汇率|行情|金价|银价|油价|币价|开盘|收盘|涨了?还是跌|涨跌|指数|多少点"
+    r"|(?:黄金|白银|铂金|原油|布伦特|比特币|以太坊|期货)(?!会员|套餐|版|卡|周).{0,10}(?:价|多少)"
+    r"|(?:美元|欧元|英镑|日元|港[元币]|韩元|卢布|澳元|加元|人民币).{0,4}(?:兑|换)"
+    r"|\b(?:stock|share|spot) price\b|\bexchange rate\b|\btrading at\b"
+    r"|\b(?:price|worth|value) of (?:one |an? )?(?:(?:ounce|gram|kilo|barrel|share) of )?" + _GOODS + r"\b"
+    r"|\bhow much is (?:one |an? )?(?:(?:ounce|gram|kilo|barrel) of )?" + _GOODS + r"\b(?! (?:plan|card|member))"
+    r"|\bbitcoin\b.*\bworth\b|\b(?:nasdaq|nikkei|ftse|dax|dow jones|s&p 500)\b.*\b(?:now|today|close[ds]?|points)\b"
+    r"|\b" + _MONEY + r"\b.{0,12}\b(?:to|in|into|against|for|versus)\b.{0,9}\b" + _MONEY + r"\b",
+    re.IGNORECASE,
+)
+"""What a market sets, minute by minute; a shop's or a town's own prices are those of `_PRICE`."""
 _RECENT = re.compile(
-    r"最新|最近|近期|近来|刚刚|新近|今天|今日|昨天|昨日|前天|本周|这周|上周|本月|这个月|上个?月|今年|本季|公告|通知|快讯|头条|放假|新闻|发布了|更新了|调整了"
+    r"最新|最近|近期|近来|刚刚|新近|这次更新|本次更新|新版本|今天|今日|昨天|昨日|前天|本周|这周|下周|明天|后天|下个?月|这个?周末|上周|本月|这个月|上个?月|今年|本季|公告|通知|快讯|头条|放假|放几天假|新闻|发布了|更新了|调整了"
     r"|\blatest\b|\bnewest\b|\brecent(?:ly)?\b|\bmost recent\b|\bthis (?:week|month|year|season)(?:'s)?\b"
     r"|\blast (?:week|month|night)(?:'s)?\b|\byesterday(?:'s)?\b|\btoday(?:'s)?\b"
     r"|\bheadlines?\b|\bnews\b|\bannounce(?:d|ments?)?\b|\bjust (?:released|launched)\b|\bupcoming\b"
-    r"|\bnext (?:episode|game|match|season|week|month|election|year)\b"
+    r"|\bnew (?:version|release|feature)s?\b|\bnext (?:episode|game|match|season|week|month|election|year)\b"
     r"|\bwhen (?:is|does|do|will|are) (?:the )?(?:next|new)\b|\bhas .* changed\b",
     re.IGNORECASE,
 )
-_OFFER = re.compile(
-    r"(?:官方)?售价|价格|定价|报价|票价|收费|多少钱|促销|优惠|\bprices?\b|\bpricing\b|\bcosts?\b|\bhow much (?:does|do|is|are)\b"
-    r"|\bfees?\b",
+_OFFER = re.compile(r"促销|优惠|折扣|打折|\b(?:on sale|special offers?|discounts?|promotions?)\b", re.IGNORECASE)
+_PRICE = re.compile(
+    r"售价|价格|定价|报价|票价|房价|单价|收费|多少钱|年费|会费|会员费|手续费|服务费|\bprices?\b|\bpricing\b|\bcosts?\b"
+    r"|\bhow much (?:does|do|is|are)\b|\bfees?\b",
+    re.IGNORECASE,
+)
+_HOURS = re.compile(
+    r"营业时间|开放时间|服务时间|上班时间|办公时间|几点(?:开|关|上班|下班|结束营业)|\b(?:opening|office|business|visiting) hours\b"
+    r"|\bwhat (?:time|hours|days) (?:is|are|does|do)\b.*\b(?:open|closed?)\b|\bwhen (?:is|are|does|do)\b.*\b(?:open|close)\b",
     re.IGNORECASE,
 )
 _STANDING = re.compile(
@@ -74,8 +99,8 @@ _PAST = re.compile(
     re.IGNORECASE,
 )
 _HOLDER = re.compile(
-    r"(?:现任|首富|总统|总理|主席|市长|省长|部长|校长|首相|国王|女王|CEO|首席执行官|总裁|董事长|秘书长|教练|纪录保持者|世界纪录).{0,6}(?:是谁|[？?]|$)|谁(?:是|担任"
-    r"|任).{0,12}(?:总统|总理|主席|市长|省长|部长|校长|首相|CEO|总裁|董事长|秘书长|教练)"
+    r"(?:现任|首富|总统|总理|主席|市长|省长|部长|校长|首相|国王|女王|CEO|首席执行官|总裁|董事长|总监|经理|主任|院长|局长|书记|馆长|负责人|秘书长|教练|纪录保持者|世界纪录).{0,6}(?:是谁|[？?]|$)|谁(?:是|担任"
+    r"|任).{0,12}(?:总统|总理|主席|市长|省长|部长|校长|首相|CEO|总裁|董事长|总监|经理|主任|院长|局长|书记|馆长|负责人|秘书长|教练)"
     r"|\bwho(?:'s| is| are| currently)\b.*\b(?:president|prime minister|minister|governor|mayor|ceo|chief"
     r"|chairman|chair|head|secretary|director|manager|coach|owner|king|queen|speaker|captain|"
     r"leader|champion|senator|commissioner|ambassador|justice|dean|chancellor)\b|\bwho (?:holds?|has|owns|runs"
@@ -83,9 +108,9 @@ _HOLDER = re.compile(
     re.IGNORECASE,
 )
 _COUNT = re.compile(
-    r"(?:一共|总共|共)?有多少(?:名|个|条|家|位|人|种|所|座|辆|台|次)|员工|人口|会员国|成员国|版本|现行|受支持|税率|利率|最低工资|工资标准|起征点|线路|在校生|门店|用户数|市值|营收"
+    r"(?:一共|总共|共)?有多少(?:名|个|条|家|位|人|种|所|座|辆|台|次|张|间|款|户)|员工|人口|会员国|成员国|版本|现行|受支持|税率|利率|最低工资|工资标准|起征点|线路|在校生|门店|用户数|市值|营收"
     r"|标准税率"
-    r"|\bhow many\b.*\b(?:are there|does|do|have|has|are in|exist|live|left)\b|\bpopulation\b|\bmembers?\b"
+    r"|\bhow many\b(?!.* (?:does|has|in) an? ).*\b(?:are there|does|do|have|has|are in|exist|live|work|left)\b|\bpopulation\b|\bmembers?\b"
     r"|\bsupported\b|\bversions?\b|\bminimum wage\b|\btax rate\b|\binterest rate\b|\bnet worth\b|\bsalary\b"
     r"|\bgdp\b|\bdebt\b|\brate\b",
     re.IGNORECASE,
@@ -111,7 +136,9 @@ _SMALL_TALK = re.compile(
 )
 
 
-_TITLE = re.compile(r"《[^《》]{1,60}》|〈[^〈〉]{1,60}〉")
+_TITLE = re.compile(
+    r"""《[^《》]{1,60}》|〈[^〈〉]{1,60}〉|“[^“”]{1,60}”|「[^「」]{1,60}」|"[^"]{1,60}"|`[^`]{1,60}`"""
+)
 _CHANGE = re.compile(
     r"公告|通知|(?:价格|费用|票价|油价)调整|[涨降调]价|停水|停电|停运|故障|\bannouncements?\b|\bnotices?\b|\bprice (?:change|increase|cut|rise)s?\b|\boutage\b"
     r"|\breleased?\b",
@@ -128,7 +155,7 @@ _RISK = re.compile(
 
 
 def without_titles(question: str) -> str:
-    """The question with what stands in book quotes left out: 最新 in a title says nothing of time."""
+    """The question with what stands in quotes left out: 最新 in a title says nothing of time."""
     return _TITLE.sub("《》", question)
 
 
@@ -161,15 +188,19 @@ def classify_question(question: str) -> QuestionClass:
     if _SMALL_TALK.search(question):
         return QuestionClass.REFERENCE
     past = bool(_PAST.search(question))
-    if _MOVING.search(question) and (_NOW.search(question) or not past) and not _LASTING.search(question):
+    is_moving = _MOVING.search(question) or _MARKET.search(question)
+    if is_moving and (_NOW.search(question) or not past) and not _LASTING.search(question):
         return QuestionClass.VOLATILE
     if past and not _RECENT.search(question):
         return QuestionClass.REFERENCE
-    if _RECENT.search(question) or _OFFER.search(question) or _STANDING.search(question):
+    if any(words.search(question) for words in (_RECENT, _OFFER, _STANDING)):
         return QuestionClass.NEWS
+    if _PRICE.search(question):
+        # A listed price changes now and then; who asks for the current one has heard of a new one.
+        return QuestionClass.NEWS if _NOW.search(question) else QuestionClass.PRODUCT
     if _LASTING.search(question):
         return QuestionClass.REFERENCE
-    if _HOLDER.search(question) or _COUNT.search(question) or _SUPERLATIVE.search(question) or _NOW.search(question):
+    if any(words.search(question) for words in (_HOURS, _HOLDER, _COUNT, _SUPERLATIVE, _NOW)):
         return QuestionClass.PRODUCT
     return QuestionClass.REFERENCE
 

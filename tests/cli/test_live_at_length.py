@@ -57,7 +57,7 @@ TOPICS = [
     for topic in (
         Topic("volatile", f"/shares/{name}.html", f"What is the share price of {name} Mills right now?",
               f"{name} Mills: share price", f"The share price of {name} Mills is {{value}} pence.", 60),
-        Topic("news", f"/tickets/{name}.html", f"How much does a ticket for the {name} ferry cost?",
+        Topic("news", f"/tickets/{name}.html", f"What does a ticket for the {name} ferry currently cost?",
               f"{name} ferry: tickets", f"A ticket for the {name} ferry costs {{value}} crowns.", 86_400),
         Topic("product", f"/staff/{name}.html", f"How many employees does the {name} hospital have?",
               f"{name} hospital: staff", f"The {name} hospital has {{value}} employees.", 7 * 86_400),
