@@ -156,7 +156,7 @@ class ClassSettings:
     window: str = "7d"
     """Evidence seen longer ago is stale; `none` for what does not change."""
     ttl: str = "1h"
-    """How long a page fetched for this class is read from the pool."""
+    """How long a page that was fetched live is read from the pool for this class; never beyond its window."""
     live: LiveMode = LiveMode.AUTO
     high_risk: bool = False
     """Two or three sources are compared."""
@@ -175,7 +175,9 @@ class ClassSettings:
 
     @property
     def ttl_s(self) -> int:
-        return duration_s(self.ttl) or 0
+        """The time to live, within the window: a price of the moment goes past a page of half an hour ago (SPEC 49, 54)."""
+        ttl_s, window_s = duration_s(self.ttl) or 0, self.window_s
+        return ttl_s if window_s is None else min(ttl_s, window_s)
 
     @property
     def max_age_s(self) -> int | None:
@@ -206,7 +208,7 @@ class ToolServerSettings:
 
 
 BUILTIN_CLASSES: tuple[tuple[str, ClassSettings], ...] = (
-    ("volatile", ClassSettings(window="60s", ttl="60s")),
+    ("volatile", ClassSettings(window="60s")),
     ("news", ClassSettings(window="3d", max_age="30d")),
     ("product", ClassSettings(window="7d")),
     ("reference", ClassSettings(window="none", live=LiveMode.NEVER)),
@@ -240,6 +242,12 @@ class Settings:
     """Tool servers by name."""
 
 
+SECTIONS: dict[str, type[Any]] = {
+    f.name: f.default_factory for f in fields(Settings) if isinstance(f.default_factory, type)
+}
+"""The sections of the file that are one table, by name."""
+
+
 def load_settings(path: Path, environment: Mapping[str, str] = os.environ) -> Settings:
     """The settings in a file, overlaid by `KBCITE_SECTION_KEY` variables. Raises UsageError naming file, key and reason."""
     try:
@@ -252,21 +260,19 @@ def load_settings(path: Path, environment: Mapping[str, str] = os.environ) -> Se
 
 
 def settings_from_table(table: Mapping[str, Any], where: str, environment: Mapping[str, str]) -> Settings:
-    sections = {f.name for f in fields(Settings)} - {"sources", "classes", "mcp"}
-    unknown = set(table) - sections - {"source", "classes", "mcp"}
+    unknown = set(table) - set(SECTIONS) - {"source", "classes", "mcp"}
     if unknown:
         raise UsageError(
-            f"{where}: unknown section [{sorted(unknown)[0]}]; known are source, classes, mcp, {', '.join(sorted(sections))}"
+            f"{where}: unknown section [{sorted(unknown)[0]}]; known are source, classes, mcp, {', '.join(sorted(SECTIONS))}"
         )
     sources = table.get("source", [])
     if not isinstance(sources, list):
         raise UsageError(f"{where}: sources are written as [[source]], with two brackets")
     settings = Settings(sources=tuple(_build(SourceSettings, row, f"{where} [[source]]") for row in sources))
-    for name in sections:
+    for name, cls in SECTIONS.items():
         section = table.get(name, {})
         if not isinstance(section, dict):
             raise UsageError(f"{where}: {name} is a section, written [{name}]")
-        cls = type(getattr(settings, name))
         built = _build(cls, section, f"{where} [{name}]", _overlay(cls, name, environment))
         settings = replace(settings, **{name: built})
     return replace(
@@ -315,13 +321,13 @@ def _tool_server(row: Mapping[str, Any], where: str) -> ToolServerSettings:
 
 
 def _overlay(cls: type, section: str, environment: Mapping[str, str]) -> dict[str, str]:
-    names = {f.name: f"KBCITE_{section}_{f.name}".upper() for f in fields(cls)}
+    names = {f.name: variable_of(section, f.name) for f in fields(cls)}
     return {name: environment[variable] for name, variable in names.items() if environment.get(variable)}
 
 
-def _variable(where: str, key: str) -> str:
-    """`kb/kbcite.toml [ask]`, `model` → `KBCITE_ASK_MODEL`."""
-    return f"KBCITE_{where.rpartition('[')[2].rstrip(']')}_{key}".upper()
+def variable_of(section: str, key: str) -> str:
+    """`ask`, `model` → `KBCITE_ASK_MODEL`."""
+    return f"KBCITE_{section}_{key}".upper()
 
 
 def _build(cls: type[T], row: Any, where: str, texts: Mapping[str, str] | None = None) -> T:
@@ -340,10 +346,15 @@ def _build(cls: type[T], row: Any, where: str, texts: Mapping[str, str] | None =
                 raise ValueError(f"{value!r} is not between {limits[0]:g} and {limits[1]:g}")
         except (ValueError, OverflowError) as error:
             # A value of the environment is not to be looked for in the file.
-            place = f"{_variable(where, key)} in the environment" if texts and key in texts else f"{where}: {key}"
+            section = where.rpartition("[")[2].rstrip("]")
+            place = f"{variable_of(section, key)} in the environment" if texts and key in texts else f"{where}: {key}"
             raise UsageError(f"{place}: {error}") from error
     if cls is SourceSettings and not values.get("url"):
         raise UsageError(f"{where}: url is missing")
+    if values.get("type") is SourceType.LIVE:
+        raise UsageError(
+            f"{where}: type: 'live' is what kbcite calls pages fetched while answering; choose internal or web"
+        )
     return cls(**values)
 
 

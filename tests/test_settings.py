@@ -114,6 +114,11 @@ def test_a_class_of_ones_own_has_the_window_of_seven_days_and_a_built_in_one_kee
     assert classes["reference"].window_s is None
 
 
+def test_a_class_reads_no_pooled_page_beyond_its_window(tmp_path: Path) -> None:
+    classes = dict(load(tmp_path, '[classes.volatile]\nwindow = "15m"\n').classes)
+    assert [classes[name].ttl_s for name in ("volatile", "news", "reference")] == [900, 3600, 3600]
+
+
 def test_a_source_may_name_its_tier(tmp_path: Path) -> None:
     (source,) = load(tmp_path, '[[source]]\nurl = "https://a.example/"\ntier = "daily"\n').sources
     assert source.tier is Tier.DAILY

@@ -1,5 +1,9 @@
 """The live pool: pages fetched while answering, with their readings, and what of them could not be read.
 
+It keeps them for an hour whatever they were fetched for (SPEC 54), or as long as the longest time to live of a class; each class reads what is
+young enough for itself. A `volatile` question goes past what is older than its window of a minute (SPEC 49), while a question of another
+class is answered from the same page without a fetch.
+
 A pooled page's bytes are in the archive, its snapshot and document among the others, so that a citation of it opens as any other
 does; only, its blocks are not in the index. A page that is known from here alone is marked `is_live` until a crawl takes it up.
 """
@@ -18,6 +22,7 @@ from kbcite.store.documents import pack_spans
 from kbcite.urls import url_key
 
 PAGE = "page"
+KEPT_S = 3600
 COUNTED_FOR = timedelta(days=30)
 """How long a fetch counts towards making its page a scheduled one."""
 
@@ -93,8 +98,8 @@ class Pool:
         return int(row[0])
 
     def purge(self, now: str, ttl_s: int) -> int:
-        """Let go of what is older; the number of addresses. Bytes and readings stay: answers may cite them."""
-        before = to_text(from_text(now) - timedelta(seconds=ttl_s))
+        """Let go of what is older than `ttl_s` and an hour; the number of addresses. Bytes and readings stay: answers may cite them."""
+        before = to_text(from_text(now) - timedelta(seconds=max(ttl_s, KEPT_S)))
         gone = self._sql.execute("DELETE FROM live_pool WHERE fetched_at < ?", (before,)).rowcount
         if gone:
             self._sql.execute(

@@ -69,7 +69,7 @@ def test_what_is_fresh_enough_is_answered_from_the_store(club: Shell, site: Site
     assert "6.50 euros" in record["answer"]["text"]
     assert record["freshness"]["live"] == {
         "triggered": False,
-        "why": ["what is stored was seen 1 hour ago, the window is 3 days"],
+        "why": ["what is stored was seen 1 hour ago, the window is 7 days"],
         "urls": [],
         "elapsed_ms": 0.0,
         "outcome": "stored",
@@ -102,9 +102,22 @@ def test_the_same_question_within_the_hour_fetches_nothing_and_after_it_again(cl
     assert outcomes == ["live", "stored", "stored"], "the page was unchanged, so what is stored counts as seen"
     assert site.paths() == ["/prices.html"]
     site.pages["/prices.html"] = prices("7.20")
-    later = ["2026-11-25T08:00:00Z", "2026-11-25T08:59:00Z", "2026-11-25T09:01:00Z"]
+    later = ["2026-11-28T08:00:00Z", "2026-11-28T08:59:00Z", "2026-11-28T09:01:00Z"]
     assert [ask(club, PRICE, now)["freshness"]["live"]["outcome"] for now in later] == ["live", "pool", "live"]
     assert site.paths() == ["/prices.html"] * 3
+
+
+def test_a_volatile_question_goes_past_what_is_older_than_a_minute_and_the_pool_keeps_it_for_the_others(
+    club: Shell, site: Site
+) -> None:
+    site.pages["/prices.html"] = prices("7.20")
+    times = (LATER, "2026-11-20T08:00:50Z", "2026-11-20T08:02:00Z", "2026-11-20T08:02:30Z")
+    outcomes = [ask(club, PRICE, now, "--class", "volatile")["freshness"]["live"]["outcome"] for now in times]
+    assert outcomes == ["live", "pool", "live", "pool"]
+    record = ask(club, PRICE, "2026-11-20T09:01:00Z")
+    assert "7.20 euros" in record["answer"]["text"]
+    assert record["freshness"]["live"]["outcome"] == "pool"
+    assert site.paths() == ["/prices.html"] * 2
 
 
 def test_a_changed_page_is_visited_by_the_next_recheck_and_then_indexed(club: Shell, site: Site) -> None:
@@ -302,7 +315,7 @@ def test_the_trace_can_be_read_and_holds_no_secrets(club: Shell, site: Site) -> 
     )
     ask(club, PRICE, LATER)
     shown = club("trace").out
-    assert "live       live: stale: 19 days, the window is 3 days" in shown
+    assert "live       live: stale: 19 days, the window is 7 days" in shown
     assert f"used: {site.url}/prices.html (stale hit)" in shown
     assert "retrieval ran from 0 to" in shown
     assert "s3cr3t" not in json.dumps(club.json("trace"))
