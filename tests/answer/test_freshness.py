@@ -4,7 +4,6 @@ from kbcite.answer.freshness import WINDOWS, QuestionClass, classify_question, i
 from kbcite.records import SourceType
 from tests.answer.blocks import NOW, retrieved
 
-
 ASKED = {
     "volatile": (
         "贵州茅台现在的股价是多少？",
