@@ -235,7 +235,11 @@ def _looks_like(page: Page, region: int, index_chars: float) -> str:
         return "links" if density > 0.8 and chars < index_chars and _is_menu(page, region) else ""
     unit = page.unit
     if density > 0.6 and page.prose[region] < 100 * unit and tag not in ("p", "td", "tr", "tbody", "dd"):
-        return "" if _is_written_list(page, region) or _is_notes(page, region) else "links"
+        return (
+            ""
+            if _is_item_of_text(page, region) or _is_written_list(page, region) or _is_notes(page, region)
+            else "links"
+        )
     is_linked = density > 0.4
     if chars >= (_LONGEST_NOISE if is_linked else _LONGEST_STATEMENT) * unit:
         return ""
@@ -335,6 +339,11 @@ def _is_notes(page: Page, region: int) -> bool:
     """True for the notes and sources of a text, and what stands in them."""
     around = (region, *islice(page.ancestors(region), 3))
     return any(_NOTES_NAME.search(page.elements[outer].get("class", "")) for outer in around)
+
+
+def _is_item_of_text(page: Page, region: int) -> bool:
+    """True for an item of a list that is more than links: it is left out with the whole list, or not at all."""
+    return page.tags[region] == "li" and page.link_density(page.parents[region]) <= 0.6
 
 
 def _is_written_list(page: Page, region: int) -> bool:

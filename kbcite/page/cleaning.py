@@ -12,7 +12,7 @@ from kbcite.page.readability_check import why_unreadable
 from kbcite.page.tree import parse_html
 from kbcite.records import CleanDocument, Skipped, Stage
 
-CLEAN_RULES = "5"
+CLEAN_RULES = "6"
 """Version of all rules between bytes and document; documents of another version are stale. Raised with every change of one."""
 
 

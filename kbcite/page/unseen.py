@@ -26,6 +26,8 @@ _hiding_styles = etree.XPath(
     "descendant::*/@style[contains(., 'one') or contains(., 'ONE') or contains(., 'idden') or contains(., 'ont-size:0') or contains(., 'ont-size: 0')]"
 )
 _marked_hidden = etree.XPath("descendant::*/@hidden/parent::* | descendant::*/@aria-hidden[.='true']/parent::*")
+_link_buttons = etree.XPath("descendant::a[@role='button' or @aria-expanded]")
+_IN_PAGE = ("#", "javascript:")
 _HIDING_STYLE = re.compile(r"(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.IGNORECASE)
 # Letters of no size are for robots; on an element that holds others they only close gaps, and the others have a size of their own.
 _NO_SIZE = re.compile(r"font-size: ?0(?:\.0*)?(?:[a-z]{2,4}|%)?\s*(?:;|!|$)", re.IGNORECASE)
@@ -53,6 +55,8 @@ def strip_unseen(root: etree._Element, body: etree._Element, source: str) -> Non
             element.tag = "span"  # a heading that opens its section by a click
     if found:
         etree.strip_elements(body, "noscript", *CONTROLS, with_tail=False)
+    if 'role="button"' in source or "aria-expanded" in source:
+        _settle_link_buttons(body)
     if "mediawiki" in body.get("class", "") and "editsection" in source:
         _remove(body, _edit_links(body))
     styled = [style.getparent() for style in _hiding_styles(body) if _hides(style)]
@@ -84,6 +88,20 @@ def _is_misused(control: etree._Element) -> bool:
         if links >= _NAV_LINKS * length:
             return False
     return True
+
+
+def _settle_link_buttons(body: etree._Element) -> None:
+    """Takes out links that lead nowhere and are buttons; those around or in a heading, which open its section, become text."""
+    buttons = []
+    for link in _link_buttons(body):
+        href = link.get("href", "")
+        if href and not href.startswith(_IN_PAGE):
+            continue
+        if link.getparent().tag in _LABELLED or next(link.iter(*HEADINGS), None) is not None:
+            link.tag = "span"
+        elif link.get("aria-expanded") is None and link.get("aria-controls") is None and not _is_misused(link):
+            buttons.append(link)
+    _remove(body, buttons)
 
 
 def _length(text: str) -> int:

@@ -40,6 +40,7 @@ REMOVED = {
     "links in brackets": "<div>【<a href=/p>打印</a>】【<a href=/c>关闭</a>】【<a href=/d>进入股吧讨论</a>】</div>",
     "a clock of forum software": "<p>GMT+8, 2026-11-20 10:02 , Processed in 0.048 second(s), 23 queries .</p>",
     "a statement in a layout table": "<table><tr><td>Copyright 2026 Town News. All rights reserved.</td></tr></table>",
+    "a link that is a button": '<blockquote><a role="button" tabindex=0>Click to expand ...</a></blockquote>',
     "a script": "<script>var text = 'never shown';</script>",
 }
 
@@ -60,6 +61,8 @@ KEPT = {
     "a short list": ("<ul><li>oil</li><li>salt</li></ul>", "- oil\n- salt"),
     "a panel that a click opens": ("<div role=tabpanel hidden><p>On Mondays the ferry is free.</p></div>", "the ferry is free"),
     "a hidden code sample": ("<div style='display:none'><pre>ferry --sunday</pre></div>", "ferry --sunday"),
+    "an item that is mostly a link": ("<ul><li><a href=/d>Deck chairs, upper deck</a>: 3 €</li><li>coats: free</li></ul>", "- Deck chairs, upper deck: 3 €\n"),
+    "a heading that is a button": ("<div><a role='button' href=#s><div><h4>Fares</h4></div></a><div id=s><p>Dogs ride free of charge.</p></div></div>", "#### Fares\n\nDogs ride"),
     "a question that is a button": ("<h3><button>Is there a night ferry?</button></h3><p>There is none.</p>", "### Is there a night ferry?"),
 }  # fmt: skip
 
