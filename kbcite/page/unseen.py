@@ -27,6 +27,7 @@ _hiding_styles = etree.XPath(
 )
 _marked_hidden = etree.XPath("descendant::*/@hidden/parent::* | descendant::*/@aria-hidden[.='true']/parent::*")
 _link_buttons = etree.XPath("descendant::a[@role='button' or @aria-expanded]")
+_BUTTON_MARKS = ('role="button', "role='button", "role=button", "aria-expanded")
 _IN_PAGE = ("#", "javascript:")
 _HIDING_STYLE = re.compile(r"(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.IGNORECASE)
 # Letters of no size are for robots; on an element that holds others they only close gaps, and the others have a size of their own.
@@ -55,7 +56,7 @@ def strip_unseen(root: etree._Element, body: etree._Element, source: str) -> Non
             element.tag = "span"  # a heading that opens its section by a click
     if found:
         etree.strip_elements(body, "noscript", *CONTROLS, with_tail=False)
-    if 'role="button"' in source or "aria-expanded" in source:
+    if any(mark in source for mark in _BUTTON_MARKS):
         _settle_link_buttons(body)
     if "mediawiki" in body.get("class", "") and "editsection" in source:
         _remove(body, _edit_links(body))
