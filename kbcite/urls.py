@@ -14,23 +14,24 @@ from functools import cache, lru_cache
 from typing import Any
 
 from kbcite.errors import UsageError
+from kbcite.patterns import pattern
 
 MAX_URL_LENGTH = 2048
 
-_PARTS = re.compile(r"(https?)://(?:[^/?#@]*@)?([^/?#:\[]+|\[[^\]]*\])(?::(\d+))?([^?#]*)(\?[^#]*)?")
-_NON_ASCII_QUERY = re.compile(r"[^\x00-\x7f]")
+_PARTS = pattern(r"(https?)://(?:[^/?#@]*@)?([^/?#:\[]+|\[[^\]]*\])(?::(\d+))?([^?#]*)(\?[^#]*)?")
+_NON_ASCII_QUERY = pattern(r"[^\x00-\x7f]")
 # Links that need no parser: characters that stay as they are, no scheme, no `//`, no dot segment.
-_PLAIN_LINK = re.compile(r"/?(?:[A-Za-z0-9_~-][A-Za-z0-9_~.-]*(?:/|(?=[?]|\Z)))*(?:[?][A-Za-z0-9_=&.~/-]*)?")
-_ESCAPE = re.compile(r"%[0-9a-fA-F]{2}")
-_TRACKING = re.compile(
+_PLAIN_LINK = pattern(r"/?(?:[A-Za-z0-9_~-][A-Za-z0-9_~.-]*(?:/|(?=[?]|\Z)))*(?:[?][A-Za-z0-9_=&.~/-]*)?")
+_ESCAPE = pattern(r"%[0-9a-fA-F]{2}")
+_TRACKING = pattern(
     r"(?:utm_\w+|gclid|gclsrc|dclid|fbclid|msclkid|yclid|igshid|mc_cid|mc_eid|_ga|spm|scm|share_token|phpsessid|jsessionid"
     r"|aspsessionid\w*|cfid|cftoken)",
     re.IGNORECASE,
 )
 # `sid` names a session on some sites and a story on others: only a long token is taken for a session.
-_SESSION_NAME = re.compile(r"(?:sid|sessionid|session_id|s_id|zenid|oscsid)", re.IGNORECASE)
-_SESSION_TOKEN = re.compile(r"[0-9a-zA-Z_\-]{16,}")
-_PATH_SESSION = re.compile(r";(?:jsessionid|phpsessid|sid)=[^/;?]*", re.IGNORECASE)
+_SESSION_NAME = pattern(r"(?:sid|sessionid|session_id|s_id|zenid|oscsid)", re.IGNORECASE)
+_SESSION_TOKEN = pattern(r"[0-9a-zA-Z_\-]{16,}")
+_PATH_SESSION = pattern(r";(?:jsessionid|phpsessid|sid)=[^/;?]*", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,7 @@ from kbcite.answer.wording import (
     stale_notice,
     unsaid_notice,
 )
+from kbcite.patterns import pattern
 from kbcite.records import (
     Answer,
     Conflict,
@@ -232,8 +233,8 @@ def _lacks_the_figure(question: Question, candidates: Sequence[Candidate]) -> bo
     return bool(counted) and best == 0.0 and not any(_COUNTS.search(c.passage.shown) for c in candidates)
 
 
-_HOW_MANY = re.compile(r"多少|几|\bhow many\b", re.IGNORECASE)
-_COUNTS = re.compile(
+_HOW_MANY = pattern(r"多少|几|\bhow many\b", re.IGNORECASE)
+_COUNTS = pattern(
     r"[一二两三四五六七八九十百千万亿半数几多][个名位人次年天座种项届家条集岁枚块只部场级层成分倍]|一半|多数|少数|没有|无数|许多|大量"
     r"|\b(?:many|several|few|none|no|half|most|all|every|dozens?|hundreds?|thousands?|[mb]illions?|one|two|three|four|five|six|seven"
     r"|eight|nine|ten|once|twice|double|single)\b",

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, urlsplit
 
+from kbcite.patterns import pattern
+
 _SPECIAL = str.maketrans(
     {
         "\\": r"\textbackslash{}",
@@ -29,8 +31,8 @@ _SPECIAL = str.maketrans(
 )
 _MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
 _LANGUAGES = {"zh": "chinese", "en": "english"}
-_DATE = re.compile(r"(\d{4})(?:-(\d{2}))?(?:-(\d{2}))?")
-_CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
+_DATE = pattern(r"(\d{4})(?:-(\d{2}))?(?:-(\d{2}))?")
+_CONTROLS = pattern(r"[\x00-\x1f\x7f-\x9f]+")
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,31 +10,32 @@ import re
 from dataclasses import dataclass
 
 from kbcite.answer.wording import is_refusal
+from kbcite.patterns import pattern
 from kbcite.sentences import split_sentences
 
 _LIST = r"\d{1,3}(?:\s*(?:[-–—~～至,，、;；]|and|和)\s*\d{1,3})*"
 _WORD = r"(?:(?:来源|资料|出处|参考|引用|文献|sources?|refs?|blocks?|citations?|doc(?:ument)?s?|id)\s*[:：#]?\s*)?"
-_MARK = re.compile(
+_MARK = pattern(
     rf"\[\[\s*(?P<double>{_LIST})\s*\]\](?:\([^)\s]*\))?"
     rf"|\[\s*\^?\s*{_WORD}(?P<square>{_LIST})\s*\](?:\((?:https?://)[^)\s]*\))?"
     rf"|【\s*{_WORD}(?P<lenticular>{_LIST})(?:†[^】]*)?\s*】|［\s*{_WORD}(?P<wide>{_LIST})\s*］"
     r"|(?P<superscript>[¹²³⁴-⁹⁰]+)(?![\w])",
     re.IGNORECASE,
 )
-_ROUND = re.compile(rf"[(（]\s*{_WORD}(?P<round>{_LIST})\s*[)）](?=[。.！!？?；;\s]|$)", re.IGNORECASE)
-_AUTHOR_YEAR = re.compile(
+_ROUND = pattern(rf"[(（]\s*{_WORD}(?P<round>{_LIST})\s*[)）](?=[。.！!？?；;\s]|$)", re.IGNORECASE)
+_AUTHOR_YEAR = pattern(
     r"[(（]\s*(?:see\s+|cf\.?\s+)?[A-Z][\w’'-]+(?:\s+(?:et\s+al\.?|(?:and|&)\s+[A-Z][\w’'-]+))?,?\s+(?:19|20)\d\d[a-z]?\s*[)）]"
     r"|\b[A-Z][\w’'-]+\s+et\s+al\.?\s*[(（](?:19|20)\d\d[a-z]?[)）]|[(（][\u4e00-\u9fff]{2,8}等?[，,]\s*(?:19|20)\d\d[)）]"
 )
-_URL = re.compile(r"https?://[^\s\[\]<>()（）\"'，。；、】》]+", re.IGNORECASE)
-_CODE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|`[^`\n]+`", re.DOTALL)
-_FENCE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL)
-SOURCE_HEADING = re.compile(
+_URL = pattern(r"https?://[^\s\[\]<>()（）\"'，。；、】》]+", re.IGNORECASE)
+_CODE = pattern(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|`[^`\n]+`", re.DOTALL)
+_FENCE = pattern(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL)
+SOURCE_HEADING = pattern(
     r"^\s*(?:[#*]+\s*)?(?:来源|资料来源|信息来源|参考资料|参考文献|参考来源|引用来源|引用|sources?|references?|citations?|bibliography)"
     r"\s*(?:列表|list)?\s*[:：]?\s*\**\s*$",
     re.IGNORECASE,
 )
-_SOURCE_LINE = re.compile(
+_SOURCE_LINE = pattern(
     r"^\s*(?:[-*]\s*)?(?:\[\^?\d{1,3}\]|【\d{1,3}】|\d{1,3}[.)])?\s*:?\s*(?:(?:source|来源|url|link|链接)\s*[:：]\s*\S.*|https?://\S+\s*)$",
     re.IGNORECASE,
 )

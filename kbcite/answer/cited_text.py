@@ -11,15 +11,16 @@ import re
 from dataclasses import dataclass
 
 from kbcite.answer.citations import SOURCE_HEADING, Sentence, parse_reply
+from kbcite.patterns import pattern
 
-_ENTRY = re.compile(
+_ENTRY = pattern(
     r"^[ \t]*(?:[-*+][ \t]+)?(?:\[\^?(?P<square>\d{1,3})\]|【(?P<wide>\d{1,3})】|(?P<plain>\d{1,3})[.)、])[ \t]*[:：]?[ \t]*(?P<rest>.*)$"
 )
-_ADDRESS = re.compile(r"https?://[^\s<>\"'，。；、】》]+", re.IGNORECASE)
-_LINKED = re.compile(r"\[\[?\^?(\d{1,3})\]?\]\((https?://[^)\s]+)\)", re.IGNORECASE)
+_ADDRESS = pattern(r"https?://[^\s<>\"'，。；、】》]+", re.IGNORECASE)
+_LINKED = pattern(r"\[\[?\^?(\d{1,3})\]?\]\((https?://[^)\s]+)\)", re.IGNORECASE)
 """A mark that is a link itself: `[1](https://…)`."""
-_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
-_INTERNAL = re.compile(r"^\s*[#*]*\s*(?:internal documents|内部资料)\s*[:：]?\s*\**\s*$", re.IGNORECASE)
+_COMMENT = pattern(r"<!--.*?-->", re.DOTALL)
+_INTERNAL = pattern(r"^\s*[#*]*\s*(?:internal documents|内部资料)\s*[:：]?\s*\**\s*$", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

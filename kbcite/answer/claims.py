@@ -22,6 +22,7 @@ from kbcite.answer.polarity import is_negated, lacks_absolute, opposes
 from kbcite.answer.questions import Question, asked_elements
 from kbcite.answer.slots import swapped_runs
 from kbcite.answer.weights import Weigh, base_weight, fold, idf_over, is_stop, share, stems
+from kbcite.patterns import pattern
 from kbcite.records import Verdict
 from kbcite.sentences import split_sentences
 from kbcite.words import normalise
@@ -211,10 +212,10 @@ def _asked_for(
     return _ANSWER_NAME * (1 if any(normalise(element) in text for element in elements) else -1)
 
 
-_NAME = re.compile(
+_NAME = pattern(
     r"\b[A-Z][A-Za-z0-9’'-]*(?:\s+(?:of|the|de|van|von|and)\s+(?=[A-Z])|\s+)?(?:[A-Z][A-Za-z0-9’'-]*\s*)*", re.ASCII
 )
-_QUOTED = re.compile(r"[《“「『\"]([^》”」』\"]{2,30})[》”」』\"]")
+_QUOTED = pattern(r"[《“「『\"]([^》”」』\"]{2,30})[》”」』\"]")
 
 
 def _names(claim: str) -> list[str]:

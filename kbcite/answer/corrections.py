@@ -7,11 +7,12 @@ from collections.abc import Sequence
 
 from kbcite.answer.weights import is_stop, stems
 from kbcite.clock import from_text
+from kbcite.patterns import pattern
 from kbcite.records import Place
 from kbcite.urls import host_of
 from kbcite.words import simplify
 
-_CORRECTION = re.compile(
+_CORRECTION = pattern(
     r"更正|勘误|订正|撤回声明|作废|\bcorrections?\b|\bcorrigend(?:um|a)\b|\berrat(?:um|a)\b|\bretract(?:ion|ed)\b|\bwithdrawn\b",
     re.IGNORECASE,
 )

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote as percent_encode
 
+from kbcite.patterns import pattern
 from kbcite.words import CJK, normalise
 
 WHOLE = 60
@@ -27,9 +28,9 @@ _INSIDE = ".,:;'\u2019\u00b7"
 """Marks that can stand inside a word or number."""
 _GAP = 8
 """White space characters that may stand between the quote and what is around it; the page's are folded."""
-_IS_CHINESE = re.compile(f"[{CJK}]")
-_MARKUP = re.compile(r"^[ \t]*(?:#{1,6}\s+|>\s?|[-*+]\s+|\d{1,3}[.)]\s+)+|\*\*|`+", re.MULTILINE)
-_CELLS = re.compile(r"\s*(?<!\\)\|\s*")
+_IS_CHINESE = pattern(f"[{CJK}]")
+_MARKUP = pattern(r"^[ \t]*(?:#{1,6}\s+|>\s?|[-*+]\s+|\d{1,3}[.)]\s+)+|\*\*|`+", re.MULTILINE)
+_CELLS = pattern(r"\s*(?<!\\)\|\s*")
 _STOPS = "。.；;！!？?…，,、：:"
 
 

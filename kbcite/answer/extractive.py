@@ -18,6 +18,7 @@ from kbcite.answer.passages import Passage, first_cell, split_passages
 from kbcite.answer.questions import FOCUS, Kind, Question, answers_kind, defines, focus_terms, halves, keys, subject_of
 from kbcite.answer.said_as import SAID_AS, with_said
 from kbcite.answer.weights import Weigh, idf_over, is_stop, share, stems
+from kbcite.patterns import pattern
 from kbcite.records import RetrievedBlock, SourceType
 from kbcite.words import language_of
 
@@ -392,24 +393,22 @@ def _figures_missed(asked: Sequence[Figure], own: list[Figure], around: list[Fig
 
 _ONE_THING = frozenset({Kind.PRICE, Kind.QUANTITY, Kind.TIME})
 """What one passage answers, where it holds a figure or a date."""
-_REFERENCES = re.compile(
+_REFERENCES = pattern(
     r"参考(?:文献|资料)|注释|引用|外部链接|references|notes|external links|further reading|bibliography", re.IGNORECASE
 )
-_SIGNATURE = re.compile(r"\w\(")
-_ASKS = re.compile(r"[\d.\s]*(?:how|why|what|怎么|怎样|如何|为什么|什么是)\b", re.IGNORECASE)
-_POINTS = re.compile(
+_SIGNATURE = pattern(r"\w\(")
+_ASKS = pattern(r"[\d.\s]*(?:how|why|what|怎么|怎样|如何|为什么|什么是)\b", re.IGNORECASE)
+_POINTS = pattern(
     r"\b(?:following|next) (?:table|list|figure)\b|\b(?:table|list|figure)s? below\b|[如以]?下[表图]", re.IGNORECASE
 )
 """A sentence that says where the answer stands."""
-_CHANGE_NOTE = re.compile(
+_CHANGE_NOTE = pattern(
     r"^(?:(?:changed|new|deprecated|removed) (?:in|since) version|在? ?[\d.]+ ?版(?:本)?(?:更改|新增|移除))", re.I
 )
-_ON_CHANGE = re.compile(
-    r"chang|\bnew\b|version|added|since|deprecat|remov|when|更改|新增|版本|何时|变化", re.IGNORECASE
-)
-_CALL = re.compile(r"[\w.]+\([^)]*\):\s")
-_REFERS = re.compile(r"(?:this|these|that|those|it|they)\b|[这那此该它]", re.IGNORECASE)
-_BOILERPLATE = re.compile(r"©|copyright|all rights reserved|责任编辑|相关推荐|版权所有|点击查看|回复【", re.IGNORECASE)
+_ON_CHANGE = pattern(r"chang|\bnew\b|version|added|since|deprecat|remov|when|更改|新增|版本|何时|变化", re.IGNORECASE)
+_CALL = pattern(r"[\w.]+\([^)]*\):\s")
+_REFERS = pattern(r"(?:this|these|that|those|it|they)\b|[这那此该它]", re.IGNORECASE)
+_BOILERPLATE = pattern(r"©|copyright|all rights reserved|责任编辑|相关推荐|版权所有|点击查看|回复【", re.IGNORECASE)
 
 
 def _poverty(passage: Passage, question: Question, kind: float) -> float:

@@ -10,6 +10,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from kbcite.patterns import pattern
+
 _PLAIN = str.maketrans("０１２３４５６７８９％．，－～", "0123456789%.,-~")
 _SCALES = {
     "百": 1e2, "千": 1e3, "万": 1e4, "萬": 1e4, "百万": 1e6, "千万": 1e7, "亿": 1e8, "億": 1e8, "万亿": 1e12, "兆": 1e12,
@@ -36,7 +38,7 @@ _MONTH_NAME = (
     r"|Nov(?:ember)?|Dec(?:ember)?)\b\.?"
 )
 _ZH = "零〇一二两兩三四五六七八九十百千万萬亿億"
-_DATES = re.compile(
+_DATES = pattern(
     rf"(?P<y1>\d{{4}})\s?年\s?(?:(?P<m1>\d{{1,2}})\s?月(?:份)?(?:\s?(?P<d1>\d{{1,2}})\s?[日号號])?)?"
     rf"|(?P<m2>\d{{1,2}})\s?月\s?(?P<d2>\d{{1,2}})\s?[日号號]|(?<![\d.])(?P<m7>\d{{1,2}})\s?月(?:份)?(?!\d)"
     rf"|(?<![\d.])(?P<y3>(?:1\d|20)\d\d)[-/.](?P<m3>\d{{1,2}})[-/.](?P<d3>\d{{1,2}})(?!\d)"
@@ -46,7 +48,7 @@ _DATES = re.compile(
     rf"|\b(?:[Ii]n|[Oo]f|[Ss]ince|[Bb]y|[Uu]ntil|early|late|mid)[ -](?P<m9>{_MONTH_NAME})(?!\s+(?:\d|[a-z]+ed\b))"
     rf"|(?P<y8>[一二][〇零一二三四五六七八九]{{3}})年"
 )
-_NUMBER = re.compile(
+_NUMBER = pattern(
     r"(?P<hundredth>百分之)(?P<zhpercent>[零〇一二两三四五六七八九十百点]+|\d+(?:\.\d+)?)"
     r"|(?<![A-Za-z\d.])(?P<number>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)(?![\d])(?P<over>[余多])?"
     r"\s?(?P<scale>百万|千万|万亿|[百千万萬亿億兆](?![年月日分])|(?:hundred|thousand|million|billion|trillion|bn)\b|(?<=\d)[kKmM]\b)?"
@@ -56,11 +58,11 @@ _NUMBER = re.compile(
     r"(?:[ -](?P<wscale>hundred|thousand|million|billion|trillion)\b)?",
     re.IGNORECASE,
 )
-_UNIT_AFTER = re.compile(r"\s?-?([A-Za-z]+|[\u4e00-\u9fff℃°])")
+_UNIT_AFTER = pattern(r"\s?-?([A-Za-z]+|[\u4e00-\u9fff℃°])")
 _COUNTED = set(
     "个個名位人次年月日天倍岁歲项項种種家条條层層本部届屆期级級场場元块塊米里克吨噸度台艘架辆輛座只支张張号號轮輪章节節分秒时時周週季代国國省市县縣区區户戶枚颗顆集册冊页頁票席所"
 )
-_APPROXIMATE = re.compile(
+_APPROXIMATE = pattern(
     r"(?:约|約|大约|近|超过|超過|逾|将近|左右|余|多|almost|about|around|nearly|approximately|roughly|over|more than|some|at least)\s*$",
     re.IGNORECASE,
 )

@@ -9,10 +9,11 @@ class beats them. `python -m tests.bench.qa_run timeclass` measures them.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from enum import StrEnum
 
 from kbcite.clock import from_text, seconds_between
+from kbcite.patterns import pattern
 from kbcite.records import Freshness, Place, Source, SourceType
 from kbcite.words import simplify
 
@@ -35,12 +36,12 @@ WINDOWS: dict[QuestionClass, int | None] = {
 }
 TIME_SENSITIVE = frozenset({QuestionClass.VOLATILE, QuestionClass.NEWS})
 
-_NOW = re.compile(
+_NOW = pattern(
     r"现在|此刻|当前|目前|眼下|实时|今天|今日|今晚|今早|正在|马上|\bright now\b|\bat (?:this|the) moment\b|\bcurrent(?:ly)?\b|\blive\b"
     r"|\bnow\b|\btoday(?:'s)?\b|\btonight(?:'s)?\b",
     re.IGNORECASE,
 )
-_MOVING = re.compile(
+_MOVING = pattern(
     r"比分|第几分钟|几比几|有货|库存|余票|到哪儿?了|航班|路况|堵车|现在堵|天气|气温|空气质量|排队|挂了|宕机|故障|晚点|延误|在线人数|直播"
     r"|(?:还有|还剩|有没有|剩余?多少|剩下多少)[^，。？]{0,8}(?:票|座|空位|车位|床位|房(?!子)|名额|货)"
     r"|(?:现在|此刻|正|今天|今晚)[^，。？]{0,4}(?:下[雨雪]|停[运水电]|营业|开门|关门)"
@@ -56,7 +57,7 @@ _MOVING = re.compile(
 )
 _GOODS = r"(?:gold|silver|platinum|(?:crude )?oil|brent|bitcoin|ethereum|btc|eth)"
 _MONEY = r"(?:usd|eur|gbp|jpy|cny|rmb|chf|dollars?|euros?|pounds?|yen|yuan|francs?)"
-_MARKET = re.compile(
+_MARKET = pattern(
     r"股价|股票|钱一股|每股|汇率|行情|金价|银价|油价|币价|开盘|收盘|涨了?还是跌|涨跌|指数|多少点"
     r"|(?:黄金|白银|铂金|原油|布伦特|比特币|以太坊|期货)(?!会员|套餐|版|卡|周).{0,10}(?:价|多少)"
     r"|(?:美元|欧元|英镑|日元|港[元币]|韩元|卢布|澳元|加元|人民币).{0,4}(?:兑|换)"
@@ -68,7 +69,7 @@ _MARKET = re.compile(
     re.IGNORECASE,
 )
 """What a market sets, minute by minute; a shop's or a town's own prices are those of `_PRICE`."""
-_RECENT = re.compile(
+_RECENT = pattern(
     r"最新|最近|近期|近来|刚刚|新近|这次更新|本次更新|新版本|今天|今日|昨天|昨日|前天|本周|这周|下周|明天|后天|下个?月|这个?周末|上周|本月|这个月|上个?月|今年|本季|公告|通知|快讯|头条|放假|放几天假|新闻|发布了|更新了|调整了"
     r"|\blatest\b|\bnewest\b|\brecent(?:ly)?\b|\bmost recent\b|\bthis (?:week|month|year|season)(?:'s)?\b"
     r"|\blast (?:week|month|night)(?:'s)?\b|\byesterday(?:'s)?\b|\btoday(?:'s)?\b"
@@ -77,28 +78,28 @@ _RECENT = re.compile(
     r"|\bwhen (?:is|does|do|will|are) (?:the )?(?:next|new)\b|\bhas .* changed\b",
     re.IGNORECASE,
 )
-_OFFER = re.compile(r"促销|优惠|折扣|打折|\b(?:on sale|special offers?|discounts?|promotions?)\b", re.IGNORECASE)
-_PRICE = re.compile(
+_OFFER = pattern(r"促销|优惠|折扣|打折|\b(?:on sale|special offers?|discounts?|promotions?)\b", re.IGNORECASE)
+_PRICE = pattern(
     r"售价|价格|定价|报价|票价|房价|单价|收费|多少钱|年费|会费|会员费|手续费|服务费|\bprices?\b|\bpricing\b|\bcosts?\b"
     r"|\bhow much (?:does|do|is|are)\b|\bfees?\b",
     re.IGNORECASE,
 )
-_HOURS = re.compile(
+_HOURS = pattern(
     r"营业时间|开放时间|服务时间|上班时间|办公时间|几点(?:开|关|上班|下班|结束营业)|\b(?:opening|office|business|visiting) hours\b"
     r"|\bwhat (?:time|hours|days) (?:is|are|does|do)\b.*\b(?:open|closed?)\b|\bwhen (?:is|are|does|do)\b.*\b(?:open|close)\b",
     re.IGNORECASE,
 )
-_STANDING = re.compile(
+_STANDING = pattern(
     r"积分榜|排行榜|排名第一|榜首|冠军是哪部|\btop of the .*\b(?:table|league)\b|\bstandings\b|\bbest-?selling\b.*\b(?:this"
     r"|now)\b|\bleads? the\b|\bin the lead\b",
     re.IGNORECASE,
 )
-_PAST = re.compile(
+_PAST = pattern(
     r"(?<!\d)(?:1\d{3}|20[01]\d|202[0-4])(?:年|(?!\d))|去年|前年|世纪|朝|古代|第[一二三四五六七八九十\d]+[届次]|\b(?:1\d{3}|20[01]\d"
     r"|202[0-4])\b|\bcentury\b|\bfirst\b|\boriginal(?:ly)?\b|\bseason \d|\bepisode \d",
     re.IGNORECASE,
 )
-_HOLDER = re.compile(
+_HOLDER = pattern(
     r"(?:现任|首富|总统|总理|主席|市长|省长|部长|校长|首相|国王|女王|CEO|首席执行官|总裁|董事长|总监|经理|主任|院长|局长|书记|馆长|负责人|秘书长|教练|纪录保持者|世界纪录).{0,6}(?:是谁|[？?]|$)|谁(?:是|担任"
     r"|任).{0,12}(?:总统|总理|主席|市长|省长|部长|校长|首相|CEO|总裁|董事长|总监|经理|主任|院长|局长|书记|馆长|负责人|秘书长|教练)"
     r"|\bwho(?:'s| is| are| currently)\b.*\b(?:president|prime minister|minister|governor|mayor|ceo|chief"
@@ -107,7 +108,7 @@ _HOLDER = re.compile(
     r"|leads|plays for|is in charge)\b|\brecord\b|\bworld champion\b",
     re.IGNORECASE,
 )
-_COUNT = re.compile(
+_COUNT = pattern(
     r"(?:一共|总共|共)?有多少(?:名|个|条|家|位|人|种|所|座|辆|台|次|张|间|款|户)|员工|人口|会员国|成员国|版本|现行|受支持|税率|利率|最低工资|工资标准|起征点|线路|在校生|门店|用户数|市值|营收"
     r"|标准税率"
     r"|\bhow many\b(?!.* (?:does|has|in) an? ).*\b(?:are there|does|do|have|has|are in|exist|live|work|left)\b|\bpopulation\b|\bmembers?\b"
@@ -115,12 +116,12 @@ _COUNT = re.compile(
     r"|\bgdp\b|\bdebt\b|\brate\b",
     re.IGNORECASE,
 )
-_SUPERLATIVE = re.compile(
+_SUPERLATIVE = pattern(
     r"最(?:大|高|长|多|快|富|贵|年长|畅销|受欢迎|先进)的?|\b(?:most|highest|largest|biggest|tallest|richest|longest|fastest|oldest"
     r"|youngest|best|top|last time|all[- ]time|fewest|worst|lowest|greatest)\b",
     re.IGNORECASE,
 )
-_LASTING = re.compile(
+_LASTING = pattern(
     r"区别|是什么意思|什么是|作者|导演|谁写|谁画|谁发明|原理|定义|输出长度|如何工作|\bdifference between\b|\bdiffer\b|\bmean(?:s|ing)?\b"
     r"|\bwhat (?:is|are) an?\b|\bdefin|\bwho (?:wrote|painted|invented|directed|discovered|played|plays|sang"
     r"|sings|said|founded|created|composed|designed|built|voiced)\b"
@@ -129,22 +130,20 @@ _LASTING = re.compile(
 )
 
 
-_SMALL_TALK = re.compile(
+_SMALL_TALK = pattern(
     r"你好|您好|早上好|晚上好|过得(?:怎么样|好吗)|心情|谢谢|再见|\bhello\b|\bhow are you\b|\bhow is your\b|\bhow was your\b|\bthanks?\b"
     r"|\bgood (?:morning|evening|night)\b",
     re.IGNORECASE,
 )
 
 
-_TITLE = re.compile(
-    r"""《[^《》]{1,60}》|〈[^〈〉]{1,60}〉|“[^“”]{1,60}”|「[^「」]{1,60}」|"[^"]{1,60}"|`[^`]{1,60}`"""
-)
-_CHANGE = re.compile(
+_TITLE = pattern(r"""《[^《》]{1,60}》|〈[^〈〉]{1,60}〉|“[^“”]{1,60}”|「[^「」]{1,60}」|"[^"]{1,60}"|`[^`]{1,60}`""")
+_CHANGE = pattern(
     r"公告|通知|(?:价格|费用|票价|油价)调整|[涨降调]价|停水|停电|停运|故障|\bannouncements?\b|\bnotices?\b|\bprice (?:change|increase|cut|rise)s?\b|\boutage\b"
     r"|\breleased?\b",
     re.IGNORECASE,
 )
-_RISK = re.compile(
+_RISK = pattern(
     r"合同|违约|赔偿|退款|押金|保修|条款|期限|起诉|诉讼|仲裁|剂量|用量|副作用|禁忌|药|疫苗|症状|诊断|治疗|孕妇|利率|贷款|利息|税率|个税|汇率|手续费|起征点|社保|公积金|保险|保费"
     r"|理赔|基金|股价|分红"
     r"|\bcontract|\bliabilit|\bpenalt(?:y|ies)\b|\brefund|\bdeposit\b|\bwarranty\b|\bdos(?:e|age)\b|\bside effects?\b|\bmedic(?:ine|ation)"
@@ -157,15 +156,6 @@ _RISK = re.compile(
 def without_titles(question: str) -> str:
     """The question with what stands in quotes left out: 最新 in a title says nothing of time."""
     return _TITLE.sub("《》", question)
-
-
-def class_of(question: str, words: Mapping[str, Sequence[str]]) -> str:
-    """The class of a question: the first whose own words it holds, else by the rules."""
-    plain = simplify(question).casefold()
-    for name, own in words.items():
-        if any(simplify(word).casefold() in plain for word in own):
-            return name
-    return classify_question(question).value
 
 
 def has_time_words(question: str) -> bool:

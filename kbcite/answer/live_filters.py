@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from kbcite.clock import from_text, seconds_between
+from kbcite.patterns import pattern
 from kbcite.records import RetrievedBlock
 
 TOO_SHORT = "too_short"
@@ -14,8 +15,8 @@ OFF_TOPIC = "off_topic"
 MIN_PROTECTED = 40
 """Characters of tables, code and quotes that make up for too little prose: a price list is a table and two lines."""
 
-_PROTECTED = re.compile(r"^(?:\|.*\||>.*| {4}.*)$|^```.*?^```", re.MULTILINE | re.DOTALL)
-_WHITE = re.compile(r"\s+")
+_PROTECTED = pattern(r"^(?:\|.*\||>.*| {4}.*)$|^```.*?^```", re.MULTILINE | re.DOTALL)
+_WHITE = pattern(r"\s+")
 
 
 def why_unfit(

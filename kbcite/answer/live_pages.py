@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kbcite.answer.weights import is_stop, stems
+from kbcite.patterns import pattern
 from kbcite.urls import folder_of, is_within
 from kbcite.words import simplify
 
-_LIST_WORDS = re.compile(
+_LIST_WORDS = pattern(
     r"最新|最近|近期|今天|今日|本周|公告|通知|新闻|消息|动态|发布|什么|哪些|有没有|有哪些|内容|版本|更新|多少|几|日志|the|latest|newest|recent|news|announce\w*"
     r"|notices?|release[sd]?|versions?|updates?|changelog|what|which|today|current|now|list",
     re.IGNORECASE,

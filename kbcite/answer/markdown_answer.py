@@ -5,8 +5,7 @@ What it writes, `kbcite verify FILE.md` reads.
 
 from __future__ import annotations
 
-import re
-
+from kbcite.patterns import pattern
 from kbcite.records import Answer, Source, SourceType, Verdict
 
 _WORDS = {
@@ -31,8 +30,8 @@ _WORDS = {
         Verdict.CONTRADICTED: "与来源相矛盾",
     },
 }
-_SPECIAL = re.compile(r"([\\`*_\[\]<>#|])")
-_HTML = re.compile(r"<(?=[a-zA-Z/!?])")
+_SPECIAL = pattern(r"([\\`*_\[\]<>#|])")
+_HTML = pattern(r"<(?=[a-zA-Z/!?])")
 
 
 def to_markdown(answer: Answer) -> str:

@@ -8,15 +8,16 @@ from collections import Counter
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
+from kbcite.patterns import pattern
 from kbcite.sentences import split_sentences
 from kbcite.words import CJK
 
 ALIKE = 0.45
 """Share of words in common (Dice) from which a sentence is taken for the new wording of a quoted one. A sentence of ten words that
 lost half of them stays above it, two sentences about other things on one page stay below."""
-_MARKS = re.compile(r"^[ \t]*(?:#{1,6}[ \t]+|>[ \t]?|[-*+][ \t]+|\d{1,9}[.)][ \t]+)+|\*\*|`+", re.MULTILINE)
-_TOKEN = re.compile(rf"[{CJK}]|\d+(?:[.,:/-]\d+)*|[^\W\d_{CJK}]+|\s+|.", re.DOTALL)
-_WORD = re.compile(rf"[{CJK}]|\d+(?:[.,:/-]\d+)*|[^\W\d_{CJK}]+")
+_MARKS = pattern(r"^[ \t]*(?:#{1,6}[ \t]+|>[ \t]?|[-*+][ \t]+|\d{1,9}[.)][ \t]+)+|\*\*|`+", re.MULTILINE)
+_TOKEN = pattern(rf"[{CJK}]|\d+(?:[.,:/-]\d+)*|[^\W\d_{CJK}]+|\s+|.", re.DOTALL)
+_WORD = pattern(rf"[{CJK}]|\d+(?:[.,:/-]\d+)*|[^\W\d_{CJK}]+")
 
 
 @dataclass(frozen=True, slots=True)

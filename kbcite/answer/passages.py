@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
+from kbcite.patterns import pattern
 from kbcite.sentences import split_sentences
 from kbcite.words import CJK
 
@@ -14,32 +15,32 @@ SHORTEST_PART = 30
 LONGEST_LIST = 600
 """Characters up to which a list is offered whole."""
 
-_FENCE = re.compile(r"^[ \t]*(```+|~~~+)")
-_ROW = re.compile(r"^\s*\|.*\|\s*$")
-_RULE = re.compile(r"^\s*\|(?:\s*:?-{2,}:?\s*\|)+\s*$")
-_ITEM = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)、．]|[（(]\d{1,3}[)）])\s+")
-_HEADING = re.compile(r"^#{1,6}\s+")
-_FOOTNOTE = re.compile(
+_FENCE = pattern(r"^[ \t]*(```+|~~~+)")
+_ROW = pattern(r"^\s*\|.*\|\s*$")
+_RULE = pattern(r"^\s*\|(?:\s*:?-{2,}:?\s*\|)+\s*$")
+_ITEM = pattern(r"^\s*(?:[-*+•]|\d{1,3}[.)、．]|[（(]\d{1,3}[)）])\s+")
+_HEADING = pattern(r"^#{1,6}\s+")
+_FOOTNOTE = pattern(
     r"\s?(?:\[\s?\^?\d{1,3}(?:\s?[-–,、]\s?\d{1,3})*\s?\]|【\d{1,3}】|\[(?:citation needed|来源请求|需要引证|未提供引用|编辑|edit|注\s?\d+)\])"
 )
-_DEFINITION = re.compile(r"^\s*[:：]\s+")
+_DEFINITION = pattern(r"^\s*[:：]\s+")
 LONGEST_TERM = 160
 """Characters up to which a line before a `: definition` is the term it defines, such as a function with its arguments."""
-_ANNOUNCES = re.compile(
+_ANNOUNCES = pattern(
     r"[:：]$|[^.!?。！？…)）\]】\"”'’]$|如下|下面|下列|以下|例如|比如|\b(?:following|below|for (?:example|instance)|like this|as follows)\b",
     re.I,
 )
-_CAPTION = re.compile(
+_CAPTION = pattern(
     r"^\s*(?:[表图例]|table|figure|example|listing)\s?\d+(?:[.．-]\d+)*[.．:：]?\s(?=\S).{0,120}(?<![.!?。！？])\s*$",
     re.IGNORECASE,
 )
 """The title of a table, figure or example: it says what follows and answers nothing."""
-_YEAR = re.compile(r"\D*(?:19|20)\d\d\D*")
-_WORD = re.compile(r"[^\W_]")
-_INVISIBLE = re.compile(
+_YEAR = pattern(r"\D*(?:19|20)\d\d\D*")
+_WORD = pattern(r"[^\W_]")
+_INVISIBLE = pattern(
     r"[\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\U000e0000-\U000e007f\x00-\x08\x0b-\x1f\x7f]"
 )
-_DATELINE = re.compile(
+_DATELINE = pattern(
     r"^(?:(?:发布)?时间[:：]\s*[\d-]+(?:\s+[\d:]+)?(?:\s*来源[:：]\s*\S+)?(?:\s*分享到\S+)?\s+|原标题[:：]\S+\s+(?:来源[:：]\S+\s+)?)"
     r"|^(?:[A-Z][a-z]{2,8}\.? \d{1,2}, \d{4}|\d{4}年\d{1,2}月\d{1,2}日|\d{4}-\d{1,2}-\d{1,2})\s*(?:\.\.\.|…|·|—|–|-)\s*"
 )
@@ -220,7 +221,7 @@ def _list(
     return found
 
 
-_JOINT = re.compile(f"[；;]\\s*|(?<=[{CJK}。”）)])\\s+(?=[{CJK}“（(《])")
+_JOINT = pattern(f"[；;]\\s*|(?<=[{CJK}。”）)])\\s+(?=[{CJK}“（(《])")
 
 
 def _statements(text: str) -> list[tuple[int, int]]:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import re
 
-_NEGATION_ZH = re.compile(
+from kbcite.patterns import pattern
+
+_NEGATION_ZH = pattern(
     r"不(?!仅|但|过|管|论|同|断|久|少|错|如|得不|止|只|足)|没有|没(?=[能会被得])|未(?!来|知|必)|无(?!论|锡|疑|线|人机|限|数)|非(?!常|洲|凡|物质|遗)|禁止|并非|从未"
     r"|否认|拒绝|取消"
 )
-_NEGATION_EN = re.compile(
+_NEGATION_EN = pattern(
     r"\b(?:not|no|never|none|nobody|nothing|neither|nor|without|cannot|denied|denies|refus(?:e|es|ed|ing)|reject(?:s|ed)?|failed|fails|unable|incapable"
     r"|lacks?|turned down|declined)\b|n['’]t\b",
     re.IGNORECASE,
 )
 _OPPOSITES = tuple(
-    (re.compile(one, re.IGNORECASE), re.compile(other, re.IGNORECASE))
+    (pattern(one, re.IGNORECASE), pattern(other, re.IGNORECASE))
     for one, other in (
         ("上升|增长|增加|提高|上涨|收涨|走高|扩大|回升|升至", "下降|减少|降低|下跌|收跌|走低|缩小|回落|降至|下滑"),
         ("高于|超过|多于", "低于|少于|不足"),
@@ -35,7 +37,7 @@ _OPPOSITES = tuple(
         (r"\beast\w*", r"\bwest\w*"),
     )
 )
-_ABSOLUTE = re.compile(
+_ABSOLUTE = pattern(
     r"\b(?:only|exclusively|solely|never|all|every|always|entirely|none)\b|只有|唯一|仅|全部|所有|从未|从不|完全|都是",
     re.IGNORECASE,
 )

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from kbcite.answer.passages import without_footnotes, without_invisible
 from kbcite.answer.wording import CANNOT_CONFIRM, LIVE_NOTICE
+from kbcite.patterns import pattern
 from kbcite.records import RetrievedBlock, SourceType
 from kbcite.words import language_of
 
@@ -54,7 +55,7 @@ Answer: The warranty lasts two years from the day of purchase. [1] Batteries are
 Question: What is the service centre's phone number?
 Answer: {refusal}.""",
 }
-_ROLE = re.compile(
+_ROLE = pattern(
     r"<\|[^|>]{1,40}\|>|\[/?INST\]|<</?SYS>>|</?s>|^(\s*)(system|assistant|user|human|系统|助手|用户)(\s*[:：])",
     re.IGNORECASE | re.MULTILINE,
 )

@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from kbcite.answer.figures import Figure, find_figures
 from kbcite.answer.weights import is_stop, stems
+from kbcite.patterns import pattern
 from kbcite.words import language_of, normalise, simplify
 
 
@@ -54,8 +55,8 @@ _KINDS: tuple[tuple[Kind, str], ...] = (
         r"|\bdoes .* mean\b"
         r"|\bdefine\b"),
 )  # fmt: skip
-_KIND_PATTERNS = tuple((kind, re.compile(pattern, re.IGNORECASE)) for kind, pattern in _KINDS)
-_JOINED = re.compile(
+_KIND_PATTERNS = tuple((kind, pattern(signs, re.IGNORECASE)) for kind, signs in _KINDS)
+_JOINED = pattern(
     r"和|与|及|以及|、|分别|各|[，,].*(?:什么|多少|谁|哪|几)|\band\b|\bboth\b|\brespectively\b|\bas well as\b",
     re.IGNORECASE,
 )
@@ -82,12 +83,12 @@ class Question:
 
 def read_question(text: str) -> Question:
     plain = simplify(text)
-    kind = next((kind for kind, pattern in _KIND_PATTERNS if pattern.search(plain)), Kind.OTHER)
+    kind = next((kind for kind, signs in _KIND_PATTERNS if signs.search(plain)), Kind.OTHER)
     return Question(text, language_of(text), kind, tuple(find_figures(text)), bool(_JOINED.search(plain)))
 
 
-_CLAUSES = re.compile(r",?\s(?P<and>and)\s+(?=(?:what|when|who|where|why|how|which)\b)", re.IGNORECASE)
-_CONJUNCTS = re.compile(
+_CLAUSES = pattern(r",?\s(?P<and>and)\s+(?=(?:what|when|who|where|why|how|which)\b)", re.IGNORECASE)
+_CONJUNCTS = pattern(
     r"(?P<before>[\u4e00-\u9fff]{2}|[A-Za-z0-9.]+)\s*(?:(?:以及|和|与|及|、)\s*|\s+and\s+"
     r"|[，,]\s*)(?P<after>[\u4e00-\u9fff]{2}|[A-Za-z0-9.]+)"
 )
@@ -111,13 +112,13 @@ def halves(question: Question) -> list[Question]:
     return [replace(question, text=half, figures=tuple(find_figures(half))) for half in (first, second)]
 
 
-_FOCUS = re.compile(
+_FOCUS = pattern(
     r"\b(?:what|which)\s+(?:\w+\s+)?(\w+)\s+(?:is|are|was|were|does|do|did|has|have|can)\b"
     r"|\b(?:what|who) (?:is|are|was|were) (?:the )?(?:[\w-]+ ){0,3}?([\w-]+)(?: number| name| date)?(?: of\b| for\b| in\b| at\b|\W*$)"
     r"|\b(?:who|how (?:do|can|should) (?:i|you|we|one)|how to)\s+(\w+)|\bhow many \w+ ([\w-]+)",
     re.IGNORECASE,
 )
-_FOCUS_ZH = re.compile(r"([\u4e00-\u9fff]{2})(?:是|为|有|在)?(?:谁|什么|多少|多久|哪|几|怎|如何)")
+_FOCUS_ZH = pattern(r"([\u4e00-\u9fff]{2})(?:是|为|有|在)?(?:谁|什么|多少|多久|哪|几|怎|如何)")
 FOCUS = 1.5
 """A word that says what is asked for, against another content word."""
 
@@ -129,14 +130,14 @@ def focus_terms(text: str) -> frozenset[str]:
     return frozenset(term for word in [*words, *_FOCUS_ZH.findall(plain)] for term in stems(word) if len(term) > 1)
 
 
-_SUBJECT = re.compile(
+_SUBJECT = pattern(
     r"^\s*(?:what (?:is|are) (?:an? |the )?(?P<en>(?:(?! of ).)+?)(?: in [a-z]+)?|what does (?:the )?(?P<en2>.+?) mean"
     r"|(?:请问)?什么(?:是|叫)(?P<zh>.+?)|(?P<zh2>.+?)(?:的(?:作用|用途|用处|功能|含义|意思))?(?:是什么意思|是什么|是指什么|指什么|有什么用|有什么用处|是干什么用的))\s*[?？。]*$",
     re.IGNORECASE,
 )
-_WHOSE = re.compile(r"^[A-Za-z][\w.+-]*\s*[的里中]+\s*(?=\S{2})")
+_WHOSE = pattern(r"^[A-Za-z][\w.+-]*\s*[的里中]+\s*(?=\S{2})")
 """`Debian 的 testing`: whose it is, every page of the manual says or leaves out."""
-_KIND_OF_SUBJECT = re.compile(
+_KIND_OF_SUBJECT = pattern(
     r"(?<=[a-z])\s*(?:文件|命令|工具|字段|目录|模块|函数|版本?|file|command|module|function|directive|field)$",
     re.IGNORECASE,
 )
@@ -147,12 +148,12 @@ _SAYS_WHAT = (
     r"|用于|用来|包含|包括|提供|代表|会运行|检查"
 )
 _CALLED = r"(?:\b(?:known as|called|named|referred to as)\s+(?:an? |the )?|称为|称作|称之为|叫做|叫作|又称|简称)"
-_IT = re.compile(r"(?:但是?|而|不过|but\s|and\s)?(?:它|it\b)", re.IGNORECASE)
+_IT = pattern(r"(?:但是?|而|不过|but\s|and\s)?(?:它|it\b)", re.IGNORECASE)
 """`It is still called testing`: a name that the thing has, not what it is."""
 _QUOTES = r"[\s`*“”‘’「\"']*"
-_FIRST_CLAUSE = re.compile(r"[^，,。;；:：]{2,30}[，,]\s?")
+_FIRST_CLAUSE = pattern(r"[^，,。;；:：]{2,30}[，,]\s?")
 """`从 2.6 版开始，`: what may stand before the subject."""
-_IT_IS = re.compile(
+_IT_IS = pattern(
     r"^(?:(?:这|这个(?:文件|命令|工具|软件包)|它)(?:事实上|实际上|其实|就)?是|it is (?:an?|the) |this is (?:an?|the) )",
     re.IGNORECASE,
 )
@@ -193,35 +194,35 @@ _SURNAME = (
     "柯卢莫房丁邓洪包左石崔龚程邢裴陆翁焦侯段谷车牛刘詹叶黎白蒲赖卓乔翟谭贺冉边习温耿关曾游肖"
 )
 _SIGNS: dict[Kind, re.Pattern[str]] = {
-    Kind.PERSON: re.compile(
+    Kind.PERSON: pattern(
         rf"[\u4e00-\u9fff]{{2,}}[·•][\u4e00-\u9fff]{{2,}}|[{_SURNAME}][\u4e00-\u9fff]{{1,2}}(?![\u4e00-\u9fff]*省)"
         r"|\b[A-Z][\w’'-]+(?:\s+(?:[A-Z]\.|[a-z]{2,3}|[A-Z][\w’'-]+)){1,3}\b"
     ),
-    Kind.PLACE: re.compile(
+    Kind.PLACE: pattern(
         r"[\u4e00-\u9fff]{1,8}(?:省|市|县|区|国|州|镇|乡|村|岛|山|路|街|馆|院|大学|中心|广场|机场|站)|位于|地处|坐落|\b(?:in|at|near|from"
         r"|on)\s+(?:the\s+)?[A-Z]\w+"
     ),
-    Kind.REASON: re.compile(r"因为|由于|因此|所以|原因|为了|导致|because|due to|since|as a result|in order to|reason|so that", re.IGNORECASE),
-    Kind.HOW: re.compile(r"首先|然后|点击|通过|使用|步骤|需要|可以|方法|\b(?:by|using|use|first|then|click|run|must|need|can|through)\b", re.IGNORECASE),
-    Kind.DEFINITION: re.compile(r"是指|是一[种个款项门]|即为|指的是|又称|称为|是.{0,20}的|\b(?:is|are|was|were) (?:an?|the|one of)\b|\brefers to\b|\bmeans\b"
+    Kind.REASON: pattern(r"因为|由于|因此|所以|原因|为了|导致|because|due to|since|as a result|in order to|reason|so that", re.IGNORECASE),
+    Kind.HOW: pattern(r"首先|然后|点击|通过|使用|步骤|需要|可以|方法|\b(?:by|using|use|first|then|click|run|must|need|can|through)\b", re.IGNORECASE),
+    Kind.DEFINITION: pattern(r"是指|是一[种个款项门]|即为|指的是|又称|称为|是.{0,20}的|\b(?:is|are|was|were) (?:an?|the|one of)\b|\brefers to\b|\bmeans\b"
         r"|\bknown as\b", re.IGNORECASE),
-    Kind.PRICE: re.compile(r"\d[\d,.]*\s?(?:万|亿)?(?:元|块|美元|欧元|港元|日元|英镑)|[$€£¥￥]\s?\d|\b(?:dollars|euros|USD|RMB)\b|免费|\bfree\b"),
-    Kind.LIST: re.compile(r"、[^、。]{1,20}、|,[^,.]{1,40},|；|包括|include|such as|:|："),
+    Kind.PRICE: pattern(r"\d[\d,.]*\s?(?:万|亿)?(?:元|块|美元|欧元|港元|日元|英镑)|[$€£¥￥]\s?\d|\b(?:dollars|euros|USD|RMB)\b|免费|\bfree\b"),
+    Kind.LIST: pattern(r"、[^、。]{1,20}、|,[^,.]{1,40},|；|包括|include|such as|:|："),
 }  # fmt: skip
 
 
-_INSTRUCTS = re.compile(
+_INSTRUCTS = pattern(
     r"^(?:若要|要|如需|如果[你您]?要|想要|为了)|[您你]可以?(?:用|使用|通过|运行|执行|输入)|运行|执行|输入|命令|步骤"
     r"|^(?:to|in order to) \w+|^(?:use|run|call|type|click|press|open|create|add|install|pass|set)\b"
     r"|\byou (?:can|may|should|must|need to|have to) (?:\w+ly )?(?:use|run|call|type|pass|set|add|create|write|convert)\b"
     r"|\b(?:use|run|call) (?:the |an? )?(?:[\w-]+ )?`",
     re.IGNORECASE,
 )
-_COMMAND = re.compile(r"`[\w.+-]+ .+`")
+_COMMAND = pattern(r"`[\w.+-]+ .+`")
 """A sentence that tells what to do, not what happens: in a manual it is the answer to `how`."""
 
 
-_TOKEN = re.compile(r"(?P<quote>[`'\"‘“]?)(?P<token>[A-Za-z0-9_%@/+-]+(?:\.[A-Za-z0-9_]+)*)", re.ASCII)
+_TOKEN = pattern(r"(?P<quote>[`'\"‘“]?)(?P<token>[A-Za-z0-9_%@/+-]+(?:\.[A-Za-z0-9_]+)*)", re.ASCII)
 
 
 def keys(text: str) -> frozenset[str]:
@@ -231,15 +232,15 @@ def keys(text: str) -> frozenset[str]:
     )
 
 
-_PRICED = re.compile(r"价|费|\b(?:costs?|prices?|fees?|charges?|crowns)\b", re.IGNORECASE)
-_COUNTED = re.compile(r"(?:多少|几)\s?([\u4e00-\u9fff])|\bhow many\s+([a-z]+)", re.IGNORECASE)
+_PRICED = pattern(r"价|费|\b(?:costs?|prices?|fees?|charges?|crowns)\b", re.IGNORECASE)
+_COUNTED = pattern(r"(?:多少|几)\s?([\u4e00-\u9fff])|\bhow many\s+([a-z]+)", re.IGNORECASE)
 
 
-_ASKS_NAME = re.compile(
+_ASKS_NAME = pattern(
     r"叫什么|称为什么|称作什么|名为什么|叫做什么|别名|又名|别称|\b(?:called|known as|named|referred to as)\W*$|\b(?:another|other|alternative|former) names?\b",
     re.IGNORECASE,
 )
-_NAMES = re.compile(
+_NAMES = pattern(
     r"称为|称作|称之为|被称|[又也旧原全简别俗]称|叫做|叫作|更?改?名为|改名|别名|又名|\b(?:known as|called|named|renamed|nicknamed|termed)\b",
     re.IGNORECASE,
 )
@@ -279,7 +280,7 @@ def answers_kind(question: Question, sentence: str) -> float:
 
 
 _TIME_UNITS = frozenset("天 年 月 日 时 小 分 秒 周 点 day year month hour week minute century 世 pm am".split())
-_ELEMENT = re.compile(
+_ELEMENT = pattern(
     r"[\u4e00-\u9fff]{1,6}(?:[·•][\u4e00-\u9fff]{1,6})+|[《“「]([^》”」]{2,20})[》”」]"
     r"|\b[A-Z][A-Za-z’'-]+(?:\s+[A-Z][A-Za-z’'-]+)*"
 )

@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from difflib import SequenceMatcher
 
 from kbcite.answer.weights import is_stop, stem
+from kbcite.patterns import pattern
 from kbcite.words import CJK, normalise
 
 ALIKE = 0.8
 """Share of the words around the differing places that two sentences must have in common to be one statement."""
 MOSTLY = 0.5
 """And of all their words."""
-_TOKEN = re.compile(f"[{CJK}]|\\d[\\d.,:]*\\d|[^\\W_{CJK}]+(?:[.\\-'’][^\\W_{CJK}]+)*|[%‰]")
+_TOKEN = pattern(f"[{CJK}]|\\d[\\d.,:]*\\d|[^\\W_{CJK}]+(?:[.\\-'’][^\\W_{CJK}]+)*|[%‰]")
 
 
 def _tokens(text: str) -> list[tuple[str, int, int]]:

@@ -18,6 +18,7 @@ from kbcite.answer.figures import find_figures, is_in
 from kbcite.answer.questions import Kind, Question, focus_terms
 from kbcite.answer.said_as import is_said
 from kbcite.answer.weights import Weigh, fold, is_stop, stems
+from kbcite.patterns import pattern
 from kbcite.words import CJK, normalise, simplify
 
 _EMPTY = frozenset(
@@ -29,25 +30,25 @@ _EMPTY = frozenset(
     )
 )
 """Words that ask for a kind of thing; whether it is there is seen by its form, a figure or a date."""
-_ASKING = re.compile(
+_ASKING = pattern(
     "请问|什么时候|什么时间|什么地方|什么样|什么|为什么|为何|多少钱|多少|多久|多长时间|[多有]大|多高|多远|多快|多长|多重|多宽|多深"
     "|几[个名位点月号天年次条级层岁种项]?|哪[些里个种儿年天位家]?|谁|怎么样|怎么|怎样|如何|是否|能否|能不能|可不可以|有没有|可以|需要|应该|应当|现在|目前|最新"
     "|包括|属于|分别|位于|时间|日期|时候|地方|意思|国家|区域|领域|名字|具体|总共|大约|开始|通常|时|我们|你们|您|我|你|吗|呢|吧|啊|是|的|了|在|有|和|与|及|或|被|把|将|对|从|到|由|于|为|以|之|其|这|那|该|此|每|都|也|还"
     "|叫|做|让|使|就|要"
 )
-_RUN = re.compile(f"[{CJK}]{{2,}}")
+_RUN = pattern(f"[{CJK}]{{2,}}")
 
 
 _ASKED = "(?:谁|哪|什么|多少|多久|多[大高长远快重宽深]|几|怎|如何)"
 _HAN = "[\u4e00-\u9fff]"
-_NOUN = re.compile(
+_NOUN = pattern(
     f"(?:(?P<of>{_HAN}{{2,9}}?)|[\\da-z年月]\\s*)的\\s*(?P<head>{_HAN}{{2,6}}?)(?:是|为|有|在|叫){_ASKED}"
     f"|谁是(?P<of2>{_HAN}{{2,9}}?)的(?P<head2>{_HAN}{{2,6}})$|谁是(?P<head3>{_HAN}{{2,12}})$"
     f"|^(?P<head4>{_HAN}{{2,12}}?)(?:是|有){_ASKED}"
 )
 """`栖岚热水器的保修期是多久`: of what, and what is asked for."""
-_JOINS = re.compile("[的在和了将与从离被把之后前中对向到于]")
-_ADVERB = re.compile(
+_JOINS = pattern("[的在和了将与从离被把之后前中对向到于]")
+_ADVERB = pattern(
     "(?:旁边|附近|周围|当中|里面)$|^(?:大约|一共|总共|目前|现在)|^(?:[一二两三四五六七八九十]+[个种位项名])|^(?:主要|常用|官方|最[长短大小多少高低早晚终])|(?:分别|各自|一共|总共|最[先早初后]|[都也先又均曾共各])+$"
 )
 _KINDS_OF_THING = tuple(
@@ -55,25 +56,25 @@ _KINDS_OF_THING = tuple(
     " 例子 来源 理论 同义词 原名 观点 看法"
     " 主张 期限 种族 类型 种类 特点 特征 目标 目的 结果 影响 问题 情况 条件 说法 过程 尺度 单位".split()
 )
-_YES_OR_NO = re.compile(
+_YES_OR_NO = pattern(
     r"^(?:is|are|was|were|do|does|did|can|could|has|have|had|will|would|may|should|must)\b|吗[？?]?$|是否|能否|能不能|有没有|可不可以",
     re.IGNORECASE,
 )
-_NAME = re.compile(
+_NAME = pattern(
     r"(?:(?<=[\w,;:\u4e00-\u9fff] )|(?<=[\u4e00-\u9fff]))(?!I\b)[A-Z][A-Za-z\d.+-]*|\b[A-Za-z]+-?\d[A-Za-z\d.-]*|\b[A-Z]{2,}\b|\b\d+(?:\.\d+)+\b",
     re.ASCII,
 )
-_OF_A_PLACE = re.compile(r"(?<=[a-z]{4})(?:n|ese)$|(?<=[a-z]{3})ish$")
-_PEOPLE = re.compile("(?:ish|[ie]an|ese)$|^(?:Dutch|French|Greek|Swiss|Arab|Czech|Thai)$")
+_OF_A_PLACE = pattern(r"(?<=[a-z]{4})(?:n|ese)$|(?<=[a-z]{3})ish$")
+_PEOPLE = pattern("(?:ish|[ie]an|ese)$|^(?:Dutch|French|Greek|Swiss|Arab|Czech|Thai)$")
 """`British`: a people or a language, which an answer seldom says again."""
-_SURROUNDINGS = re.compile(r"\b[Ii]n (?:the |degrees )?(?:[A-Z][a-z]+ ?)+")
+_SURROUNDINGS = pattern(r"\b[Ii]n (?:the |degrees )?(?:[A-Z][a-z]+ ?)+")
 """`in Germany`: what a whole page may be about without naming it."""
-_NUMBERED = re.compile(
+_NUMBERED = pattern(
     r"第?\d+\s?[号期届章条代版]|\b(?:version|release|chapter|section|article|phase|line|route|protocol|part) \d+", re.I
 )
 ASKED = 1.5
 """A word that says what is asked for, against another content word."""
-_DEED = re.compile(
+_DEED = pattern(
     r"\bhow (?:do|can|should|would) (?:i|you|we|one) (?P<verb>[a-z]+)|^how to (?P<to>[a-z]+)", re.IGNORECASE
 )
 DEED = 3.0
@@ -182,7 +183,7 @@ def _missing_figures(question: Question, around: str) -> list[str]:
     ]
 
 
-_LITERAL = re.compile(
+_LITERAL = pattern(
     r"['\"`‘“「](?P<quoted>[\w.+%/-]{1,20})['\"`’”」]|(?<![\w.'’%])(?P<letter>%?[B-HJ-Z])(?=[\s?？]|$)(?!\s+[A-Z])"
     r"|\bthe (?P<named>[a-z][\w.-]*) (?:command|directive|flag|option)\b|(?<![\w.,])(?P<number>\d{3,})(?= mean\b| ?是什么意思)",
     re.ASCII,
@@ -204,8 +205,8 @@ def _missing_literals(text: str, near: str, around: str) -> list[str]:
     return found
 
 
-_OBJECT = re.compile(f"(?:安装|卸载|升级|下载|购买|使用|注册|打开|配置|启动|关闭|启用)(?P<zh>{_HAN}{{2,6}})[?？。]*$")
-_HEAD = re.compile(r"^what (?:is|are|was|were) the (?P<en>[a-z]+) of\b", re.IGNORECASE)
+_OBJECT = pattern(f"(?:安装|卸载|升级|下载|购买|使用|注册|打开|配置|启动|关闭|启用)(?P<zh>{_HAN}{{2,6}})[?？。]*$")
+_HEAD = pattern(r"^what (?:is|are|was|were) the (?P<en>[a-z]+) of\b", re.IGNORECASE)
 
 
 def _missing_object(question: Question, said: Collection[str], everything: str) -> list[str]:

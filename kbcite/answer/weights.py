@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 
+from kbcite.patterns import pattern
 from kbcite.words import normalise, terms
 
 Weigh = Callable[[str], float]
@@ -24,7 +25,7 @@ _STOP = frozenset(
         "是什 的是 是多 有多 是哪 在哪 么时 时候 么是"
     ).split()
 )
-_SUFFIX = re.compile(r"(?:'s|’s|s')$")
+_SUFFIX = pattern(r"(?:'s|’s|s')$")
 
 
 _IRREGULAR = {"found": "find"}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from kbcite.patterns import pattern
 from kbcite.records import RefusalReason
 
 CANNOT_CONFIRM = {
@@ -45,7 +46,7 @@ _WAYS_ON = {
     },
 }  # fmt: skip
 
-_REFUSAL = re.compile(
+_REFUSAL = pattern(
     r"无法(?:从|根据|在)?.{0,14}(?:资料|材料|文档|内容|来源|信息|上下文).{0,8}(?:确认|证实|回答|得出|判断|找到)|无法(?:确认|回答)(?:这|该|此|您)"
     r"|(?:资料|材料|来源|文档|上下文|文中)(?:里|中|内)?(?:并)?(?:没有|未)(?:有)?(?:提到|提及|找到|提供|说明|包含|涉及)|我不知道"
     r"|(?:can ?not|can't|unable to|could not|couldn't) (?:be )?(?:confirm|answer|verif|determin|find)"
