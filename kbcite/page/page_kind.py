@@ -8,8 +8,10 @@ from functools import cached_property
 from lxml import etree
 
 _PRODUCT = re.compile(r'"@type"\s*:\s*"Product"|schema\.org/Product\b|^og:type=product', re.MULTILINE)
-_QUESTION_MARK = "QAPage"
-_FORUM_MARKS = ("DiscussionForumPosting", _QUESTION_MARK)
+_QUESTION = re.compile(r"QAPage|^itemtype=https?://schema\.org/Question$", re.MULTILINE)
+_QUESTIONS_OF_A_SITE = "FAQPage"
+"""Its questions are its own, each with the one answer."""
+_FORUM_MARK = "DiscussionForumPosting"
 _FORUM_WORD = re.compile(
     r"(?<![a-z])(?:forums?|threads?|topics?|bbs|discussions?|discuss|questions?|answers?|qa|bbpress|community|(?:view|show)(?:topic|thread))(?![a-z])"
     r"|/comments/",
@@ -38,12 +40,12 @@ class PageKind:
     @cached_property
     def is_forum(self) -> bool:
         """True where its address, body or schema says that people talk to each other on it: replies are its text."""
-        return _FORUM_WORD.search(self._names) is not None or any(mark in self._types for mark in _FORUM_MARKS)
+        return self.is_question or _FORUM_MARK in self._types or _FORUM_WORD.search(self._names) is not None
 
     @cached_property
     def is_question(self) -> bool:
         """True where its schema says that it is a question with answers: what is said below them are comments."""
-        return _QUESTION_MARK in self._types
+        return _QUESTION.search(self._types) is not None and _QUESTIONS_OF_A_SITE not in self._types
 
     @cached_property
     def is_product(self) -> bool:

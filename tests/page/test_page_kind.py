@@ -21,6 +21,12 @@ def test_a_forum_is_known_by_its_address_its_body_or_its_schema(source: str, url
     assert kind_of(source, url).is_forum
 
 
+def test_a_question_is_known_by_its_schema_but_not_where_a_site_answers_its_own() -> None:
+    question = "<div itemscope itemtype=https://schema.org/Question>Why?</div>"
+    assert kind_of(f"<body>{question}").is_question
+    assert not kind_of(f"<body itemscope itemtype=https://schema.org/FAQPage>{question}").is_question
+
+
 @pytest.mark.parametrize(
     "mark",
     [
