@@ -111,6 +111,8 @@ class AskSettings:
     min_support: float = 0.5
     max_quote_chars: int = 600
     timeout_s: float = 60.0
+    classifier: str = "rules"
+    """Who tells a question's class: `rules`, or `model`, the one of `model`, with the rules where it fails."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,9 +120,6 @@ class RecheckSettings:
     interval_days: float = 7.0
     dead_after_checks: int = 3
     dead_after_days: float = 3.0
-
-
-PROMOTIONS = ("propose", "add", "never")
 
 
 @dataclass(frozen=True, slots=True)
@@ -344,6 +343,9 @@ def _build(cls: type[T], row: Any, where: str, texts: Mapping[str, str] | None =
             limits = _RANGES.get(f"{cls.__name__}.{key}") or _RANGES.get(key)
             if limits and not limits[0] <= values[key] <= limits[1]:
                 raise ValueError(f"{value!r} is not between {limits[0]:g} and {limits[1]:g}")
+            words = _ONE_OF.get(f"{cls.__name__}.{key}")
+            if words and values[key] not in words:
+                raise ValueError(f"{value!r} is none of {', '.join(words)}")
         except (ValueError, OverflowError) as error:
             # A value of the environment is not to be looked for in the file.
             section = where.rpartition("[")[2].rstrip("]")
@@ -397,6 +399,12 @@ _RANGES: dict[str, tuple[float, float]] = {
     "dead_after_days": (0, 3650),
 }
 """Least and most of each number; a value outside is refused, not bent."""
+
+
+_ONE_OF: dict[str, tuple[str, ...]] = {
+    "AskSettings.classifier": ("rules", "model"),
+    "LiveSettings.promote": ("propose", "add", "never"),
+}
 
 
 def _checked(value: Any, wanted: Any) -> Any:

@@ -65,6 +65,8 @@ class LiveTrace:
     """(URL, reason) of stored pages that were not believed: `page_gone`, `corrected by URL`, `superseded`."""
     refused: tuple[tuple[str, str], ...] = ()
     """(URL, reason) of what the whitelist kept out."""
+    class_by: str = ""
+    """Who gave the class, as `Classified.by`; empty in traces of before."""
 
     @property
     def overlap_ms(self) -> float:
@@ -158,6 +160,7 @@ def _read_live(row: Mapping[str, Any]) -> LiveTrace:
         tuple(TracedFetch(**one) for one in row["fetches"]),
         tuple((url, why) for url, why in row["invalid"]),
         tuple((url, why) for url, why in row["refused"]),
+        row.get("class_by", ""),
     )
 
 

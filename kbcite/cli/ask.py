@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from kbcite.retrieval.encoder import Encoder
     from kbcite.retrieval.vector_index import VectorIndex
     from kbcite.stages.ask import Answered
-    from kbcite.stages.ask_live import LiveLook
+    from kbcite.stages.ask_live import Classify, LiveLook
     from kbcite.stages.live import LiveBranch
 
 
@@ -209,9 +209,12 @@ def _answer(
     find = open_find(
         store, encoder, top_k or settings.top_k, bar, source_type, labels, index, open_rerank(context, store, rerank)
     )
+    base = api_base or settings.api_base
     if wanted is not None:
-        wanted.look = _look(context, store, wanted, encoder, index, top_k or settings.top_k, bar, source_type, labels)
-    complete = open_model(name, api_base or settings.api_base, timeout_s=settings.timeout_s) if name else None
+        wanted.look = _look(
+            context, store, wanted, encoder, index, top_k or settings.top_k, bar, source_type, labels, name, base
+        )
+    complete = open_model(name, base, timeout_s=settings.timeout_s) if name else None
     options = AnswerOptions(
         max_sentences=sentences,
         threshold=bar,
@@ -252,6 +255,8 @@ def _look(
     threshold: float,
     source_type: SourceType | None,
     labels: tuple[str, ...],
+    model: str,
+    api_base: str,
 ) -> LiveLook:
     """The look of one question; what fetches is imported and opened when it is first wanted."""
     from kbcite.cli.live import open_search
@@ -261,8 +266,6 @@ def _look(
     from kbcite.store.sqlite import only_reads
 
     classes = dict(store.settings.classes)
-    if wanted.question_class is not None and wanted.question_class not in classes:
-        raise UsageError(f"--class {wanted.question_class!r} is not a class; there are {', '.join(classes)}")
     barred = "--offline" if context.offline else ""
     if only_reads(store.database.connection):
         barred = "the store cannot be written"
@@ -278,13 +281,33 @@ def _look(
         store.database,
         store.settings,
         context.clock,
+        _classify(store, wanted.question_class, model, api_base),
         open_branch,
         judge,
         mode=wanted.mode,
         barred=barred,
         threshold=threshold,
-        question_class=wanted.question_class,
         source_type=source_type,
         labels=labels,
         search=open_search(store, wanted.doors),
     )
+
+
+def _classify(store: OpenStore, given: str | None, model: str, api_base: str) -> Classify:
+    """Who tells the class of a question: --class, or what `ask.classifier` says."""
+    from kbcite.answer.classifier import MAX_TOKENS, TIMEOUT_S, Classified, classify
+    from kbcite.answer.llm import open_model
+
+    classes = dict(store.settings.classes)
+    if given is not None:
+        if given not in classes:
+            raise UsageError(f"--class {given!r} is not a class; there are {', '.join(classes)}")
+        return lambda _question: Classified(given, "--class")
+    complete = None
+    if store.settings.ask.classifier == "model":
+        if not model:
+            raise UsageError(
+                'classifier = "model" under [ask] asks the model, and none is named; set model there, or --model'
+            )
+        complete = open_model(model, api_base, timeout_s=TIMEOUT_S, retries=0, max_tokens=MAX_TOKENS)
+    return lambda question: classify(question, classes, complete, model)

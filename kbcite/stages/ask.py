@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -24,6 +25,7 @@ from kbcite.store.archive import Archive
 from kbcite.store.database import Database
 from kbcite.store.sqlite import only_reads
 
+Counts = tuple[tuple[str, int], ...]
 Retrieve = Callable[[str], Sequence[RetrievedBlock]]
 """A question → its candidates, best first; those that are not to be used say why in `dropped`."""
 
@@ -89,8 +91,9 @@ def answer_question(
             answer_id=answer_id,
             trace_id=trace_id,
         )
-    if looked is not None:
-        outcome = replace(outcome, freshness=replace(outcome.freshness, live=looked.use))
+    if look is not None and looked is not None:
+        usage = _summed(outcome.usage, look.usage)
+        outcome = replace(outcome, freshness=replace(outcome.freshness, live=looked.use), usage=usage)
     document_of = {source.n: _document_of(source, retrieved) for source in outcome.sources}
     sources = tuple(_with_bytes(source, document_of[source.n], database, archive) for source in outcome.sources)
     done = time.perf_counter()
@@ -130,6 +133,10 @@ def _with_bytes(source: Source, document_id: int, database: Database, archive: A
         page = shown_text(page_source(body, snapshot.content_type))
         source = replace(source, deep_link=page_link(source.url, page.text, *page.place(*inside)))
     return replace(source, snapshot=SnapshotReference(source.snapshot.digest, *place)) if place else source
+
+
+def _summed(first: Counts, second: Counts) -> Counts:
+    return tuple(sum((Counter(dict(counts)) for counts in (first, second)), Counter()).items())
 
 
 def _ms(start: float, end: float) -> float:

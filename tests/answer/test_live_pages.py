@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kbcite.answer.corrections import corrected_pages
-from kbcite.answer.freshness import class_of, has_time_words, is_high_risk
+from kbcite.answer.freshness import has_time_words, is_high_risk
 from kbcite.answer.live_filters import why_unfit
 from kbcite.answer.live_pages import LiveEntry, is_topical, links_to_follow
 from tests.answer.blocks import NOW, retrieved
@@ -111,12 +111,6 @@ def test_a_correction_takes_back_the_page_that_it_names() -> None:
 )
 def test_time_words_count_where_they_speak_of_an_event(question: str, expected: bool) -> None:
     assert has_time_words(question) is expected
-
-
-def test_a_class_of_ones_own_is_known_by_its_words() -> None:
-    words = {"news": (), "finance": ("基金净值",)}
-    assert class_of("这只基金净值是多少？", words) == "finance"
-    assert class_of("公司最新的放假公告是什么？", words) == "news"
 
 
 def test_contract_health_and_finance_are_high_risk() -> None:

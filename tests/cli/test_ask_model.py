@@ -56,3 +56,24 @@ def test_a_model_of_an_unknown_provider_ends_with_2_and_one_line(town: Shell) ->
     assert outcome.code == 2
     assert len(outcome.err.strip().splitlines()) == 1
     assert "nonesuch" in outcome.err
+
+
+def test_a_model_may_tell_the_class_and_where_it_fails_the_trace_says_so(
+    town: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KBCITE_ASK_CLASSIFIER", "model")
+    with serve_llm("reference", "A day ticket costs 6.50 euros. [1]", "often", "It costs 6.50 euros. [1]") as server:
+        options = ("ask", QUESTION, "--model", "openai/test", "--api-base", server.url)
+        record = town.json(*options)
+        assert record["freshness"]["class"] == "reference"
+        assert record["usage"] == {"prompt_tokens": 22, "completion_tokens": 14}
+        assert town.json("trace")["trace"]["live"]["class_by"] == "the model openai/test"
+        assert town.json(*options)["freshness"]["class"] == "product"
+    assert "'often', which is no class" in town.json("trace")["trace"]["live"]["class_by"]
+
+
+def test_a_model_that_is_to_tell_the_class_must_be_named(town: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KBCITE_ASK_CLASSIFIER", "model")
+    outcome = town("ask", QUESTION)
+    assert outcome.code == 2
+    assert "none is named" in outcome.err
