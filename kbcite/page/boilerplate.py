@@ -18,12 +18,13 @@ from kbcite.page.hints import (
     COMMENT_WORDS,
     CONSENT_WORDS,
     FURNITURE_WORDS,
+    LINKING_WORDS,
     NO_WORDS,
     REVIEW_WORDS,
     SIDE_WORDS,
 )
 from kbcite.page.page_kind import PageKind
-from kbcite.page.regions import CHARS, HEADINGS, PROSE, THOUSANDTHS, TITLES, WEIGHT, Page, Regions
+from kbcite.page.regions import CHARS, HEADINGS, LINK_COUNT, PROSE, THOUSANDTHS, TITLES, WEIGHT, Page, Regions
 from kbcite.page.tables import data_rows
 
 _CUT_TAGS = frozenset("aside footer form menu address".split())
@@ -120,7 +121,9 @@ def cut_named(regions: Regions, kind: PageKind) -> dict[int, str]:
             is_titled = _has_many_classes(regions, region) and holds(region, TITLES) and holds(region, PROSE)
             # The pictures of a product are what it looks like; of other pages they are mostly the site's.
             is_picture = found <= _PICTURE_WORDS and not holds(region, CHARS) and kind.is_product
-            if not (is_titled or is_picture):
+            # What leads nowhere does not announce other pages, nor share this one.
+            leads_nowhere = found <= LINKING_WORDS and not holds(region, LINK_COUNT) and holds(region, PROSE)
+            if not (is_titled or is_picture or leads_nowhere):
                 cut(region, "named")
     for region in _carriers(names, _HEADER, gone):
         if not (

@@ -35,6 +35,11 @@ CARD_WORDS = frozenset(
     "author authors avatar categories label logo meta overlay tag tags teaser thumbs toolbar".split()
 )
 """Of these, words that name a part of each card on a page that is an index: who, of what kind, with which picture."""
+LINKING_WORDS = frozenset(
+    "breadcrumb breadcrumbs categories follow latest links most popular prev previous ranking recent recommend recommendation "
+    "recommendations recommended relate related share sharing similar social tags teaser trending tuijian xiangguan".split()
+)
+"""Words that name a block of links to other pages or sites."""
 CONSENT_WORDS = frozenset("cookie cookies consent gdpr onetrust".split())
 REVIEW_WORDS = frozenset(("reviews",))
 """What buyers say stands beside the text of a product, and is the text of other pages."""
