@@ -27,6 +27,9 @@ _hiding_styles = etree.XPath(
 )
 _marked_hidden = etree.XPath("descendant::*/@hidden/parent::* | descendant::*/@aria-hidden[.='true']/parent::*")
 _link_buttons = etree.XPath("descendant::a[@role='button' or @aria-expanded]")
+_formula_scripts = etree.XPath("descendant::script[starts-with(@type, 'math/tex')]")
+_DRAWN_FORMULA = "MathJax-Element-"
+"""Where a browser saved the page, formulas stand drawn beside their scripts."""
 _BUTTON_MARKS = ('role="button', "role='button", "role=button", "aria-expanded")
 _IN_PAGE = ("#", "javascript:")
 _HIDING_STYLE = re.compile(r"(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.IGNORECASE)
@@ -46,6 +49,8 @@ _MOUNT_POINTS = frozenset("root app main react-root __next __nuxt __layout app-r
 
 def strip_unseen(root: etree._Element, body: etree._Element, source: str) -> None:
     """Takes out of the tree what no reader sees or reads."""
+    if "math/tex" in source and _DRAWN_FORMULA not in source:
+        _settle_formulas(body)
     etree.strip_elements(root, *_UNSEEN, with_tail=False)
     found = list(body.iter("noscript", *CONTROLS))
     _settle_noscript(body, [element for element in found if element.tag == "noscript"])
@@ -89,6 +94,16 @@ def _is_misused(control: etree._Element) -> bool:
         if links >= _NAV_LINKS * length:
             return False
     return True
+
+
+def _settle_formulas(body: etree._Element) -> None:
+    """Makes formulas of the scripts that MathJax draws them from: a display has a line of its own."""
+    for script in _formula_scripts(body):
+        tex, script.text = script.text, None
+        script.tag = "p" if "display" in script.get("type", "") else "span"
+        formula = etree.SubElement(script, "math")
+        annotation = etree.SubElement(formula, "annotation", encoding="application/x-tex")
+        annotation.text = tex
 
 
 def _settle_link_buttons(body: etree._Element) -> None:

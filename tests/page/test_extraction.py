@@ -138,6 +138,21 @@ def test_posts_in_noscript_are_read_where_nothing_else_is():
     assert "every two hours" in text_of(f"<div id=app></div><noscript><div><p>{SENTENCE * 8}</p></div></noscript>")
 
 
+def test_formulas_are_read_from_the_scripts_they_are_drawn_from():
+    formula = "<script type='math/tex; mode=display'>E = m c^2 < 1</script>"
+    body = f"<p>{SENTENCE * 3}so that</p>{formula}<p>for <script type=math/tex>m</script>. {SENTENCE * 3}</p>"
+    assert "so that\n\n$E = m c^2 < 1$\n\nfor $m$." in text_of(body)
+    drawn = f"<span id=MathJax-Element-1-Frame>E=mc2</span>{body}"
+    assert "$" not in text_of(drawn)
+
+
+def test_words_for_links_say_nothing_about_text_that_leads_nowhere():
+    lead = f"<div class=teaser-text><p>{SENTENCE}</p></div>"
+    assert text_of(f"<div>{lead}<p>{SENTENCE * 4}</p></div>").count(SENTENCE.strip()) == 5
+    links = f"<div class=teaser-text><p>{SENTENCE}<a href=/1>More</a></p></div>"
+    assert text_of(f"<div>{links}<p>{SENTENCE * 4}</p></div>").count(SENTENCE.strip()) == 4
+
+
 def test_an_unclosed_button_does_not_take_the_page_with_it():
     assert "every two hours" in text_of(f"<div><button class=x>Menu<div><p>{SENTENCE * 8}</p></div></div>")
 
