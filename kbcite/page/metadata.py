@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
+from urllib.parse import unquote
 
 from lxml import etree
 
@@ -36,6 +37,7 @@ _NOT_A_NAME = re.compile(
     r"https?:|www\.|[@/\\{}<>\[\]]|\.(?:com|cn|net|org)\b|^\d+$|^(?:admin|administrator|root|editor|unknown|null|none|no author|佚名|未知|匿名)$",
     re.IGNORECASE,
 )
+_SUFFIX = re.compile(r"\.\w{2,5}$")
 _HOME = re.compile(r"(?:https?:)?//[^/]+/?|\.?/|(?:\.?/)?(?:index|default)\.\w{3,5}", re.IGNORECASE)
 _KANA = re.compile("[\u3041-\u30fa]")
 _HANGUL = re.compile("[\uac00-\ud7a3]")
@@ -73,7 +75,11 @@ def read_with_places(
     headings = [(element, text_of(element)) for element in head.headings[:_MOST_HEADINGS] if not _is_logo(element)]
     og_title = head.meta("og:title", "twitter:title")
     title = clean_title(
-        head.title, [site_name or "", host_name], [*headlines, *(text for _, text in headings)], [og_title]
+        head.title,
+        [site_name or "", host_name],
+        [*headlines, *(text for _, text in headings)],
+        [og_title],
+        [_slug(parts.path) for parts in addresses],
     )
     heading = _page_heading(headings, title)
     paths = " ".join(parts.path for parts in addresses)
@@ -101,6 +107,11 @@ def read_with_places(
         ("canonical_url", canonical_place),
     )
     return metadata, tuple((field, place) for field, place in places if place)
+
+
+def _slug(path: str) -> str:
+    """The words that a path ends with, without `.html` and the like."""
+    return _SUFFIX.sub("", unquote(path.rstrip("/").rpartition("/")[2]))
 
 
 def _title_place(

@@ -32,11 +32,14 @@ _CJK = re.compile(f"[{CJK}]")
 _NOT_ALPHANUMERIC = re.compile(r"[\W_]+")
 
 
-def clean_title(title: str, site_names: Sequence[str], headings: Sequence[str], others: Sequence[str]) -> str:
+def clean_title(
+    title: str, site_names: Sequence[str], headings: Sequence[str], others: Sequence[str], slugs: Sequence[str] = ()
+) -> str:
     """The title proper, white space folded, or an empty string if there is none.
 
     title: of the `title` element. site_names: what the site calls itself, and its host's name. headings: the page's
-    headings and its JSON-LD headline, which never hold the site. others: og:title and its kin, which may.
+    headings and its JSON-LD headline, which never hold the site. others: og:title and its kin, which may. slugs: the words that
+    the page's addresses end with; they only tell how far the title goes.
     """
     sites = {folded for name in site_names if (folded := fold(name))}
     own = {folded: heading for heading in reversed(headings) if (folded := fold(heading)) and folded not in sites}
@@ -51,6 +54,7 @@ def clean_title(title: str, site_names: Sequence[str], headings: Sequence[str], 
     return (
         _agreeing_run(title, own.keys() | named.keys())
         or _agreeing_run(title, own.keys(), _FINER_SEPARATOR)
+        or _first_run(title, {fold(slug) for slug in slugs})
         or _without_site(title, sites)
     )
 
@@ -78,6 +82,13 @@ def _agreeing_run(title: str, folded: Set[str], separator: re.Pattern[str] = _SE
     ]
     agreeing = [run for run in runs if fold(run) in folded]
     return max(agreeing, key=len).strip() if agreeing else None
+
+
+def _first_run(title: str, folded: Set[str]) -> str | None:
+    """The longest run of pieces from the first one on that is one of these words."""
+    pieces = _pieces(title)[:_MOST_PIECES]
+    runs = [title[pieces[0][0] : end].strip() for _, end in reversed(pieces[:-1])]
+    return next((run for run in runs if fold(run) in folded), None)
 
 
 def _without_site(title: str, sites: set[str]) -> str:

@@ -129,6 +129,10 @@ class TestTitle:
         found = metadata(body=H1)
         assert (found.raw_title, found.title) == ("三峡大坝开始蓄水_国内新闻_某某网", "三峡大坝开始蓄水")
 
+    def test_the_address_tells_how_far_it_goes(self) -> None:
+        page = parse_html("<title>大坝 蓄水 | 小王的小屋</title>")
+        assert read_metadata(page, "https://example.org/a/%E5%A4%A7%E5%9D%9D-%E8%93%84%E6%B0%B4.html").title == "大坝 蓄水"
+
     def test_a_heading_that_links_home_is_the_sites_name(self) -> None:
         html = "<title>大坝 | 某某</title><h1><a href='/'>某某</a></h1><h2>大坝</h2>"
         assert read_metadata(parse_html(html), URL).title == "大坝"

@@ -43,3 +43,16 @@ def test_the_title_is_what_the_page_agrees_on(
     title: str, sites: list[str], headings: list[str], others: list[str], expected: str
 ) -> None:
     assert clean_title(title, sites, headings, others) == expected
+
+
+@pytest.mark.parametrize(
+    ("title", "slug", "expected"),
+    [
+        ("逻辑回归 - 小王的小屋", "逻辑回归", "逻辑回归"),
+        ("Rates - up again | Notes of a teller", "rates-up-again", "Rates - up again"),
+        ("Notes of a teller | Rates", "rates", "Notes of a teller | Rates"),
+        ("Rates - up again", "", "Rates - up again"),
+    ],
+)
+def test_the_end_of_the_address_tells_how_far_the_title_goes(title: str, slug: str, expected: str) -> None:
+    assert clean_title(title, [], [], [], [slug]) == expected
