@@ -89,6 +89,16 @@ RENDERED_BY = "x-kbcite-rendered"
 
 
 @dataclass(frozen=True, slots=True)
+class ReceivedBytes:
+    """What the server sent of a page whose body is what a browser made of it."""
+
+    headers: tuple[tuple[str, str], ...]
+    """As in FetchedPage."""
+    body: bytes
+    """Content encoding undone."""
+
+
+@dataclass(frozen=True, slots=True)
 class FetchedPage:
     """One answer of a server, whatever its status."""
 
@@ -108,10 +118,26 @@ class FetchedPage:
     encoded_length: int = 0
     """Bytes of body on the wire."""
     elapsed_s: float = 0.0
+    received: ReceivedBytes | None = None
+    """Of a rendered page; None where `body` is what was received."""
 
     def header(self, name: str) -> str | None:
         wanted = name.lower()
         return next((value for key, value in self.headers if key == wanted), None)
+
+
+@dataclass(frozen=True, slots=True)
+class ArchivedAnswer:
+    """A fetch as the archive keeps it: what came with it, and the digests of its bytes."""
+
+    number: int
+    """In the order of archiving."""
+    page: FetchedPage
+    """Without its bodies."""
+    digest: str
+    """Of the page's body."""
+    received_digest: str | None = None
+    """Of what the server sent, for a rendered page."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,6 +44,12 @@ def show(
     snapshot: Annotated[
         bool, typer.Option("--snapshot", help="Write the archived bytes of the page to standard output.")
     ] = False,
+    received: Annotated[
+        bool,
+        typer.Option(
+            "--received", help="With --snapshot, of a page that a browser rendered: the bytes that the server sent."
+        ),
+    ] = False,
     open_: Annotated[
         bool, typer.Option("--open", help="Open the archived page in the browser, its scripts switched off.")
     ] = False,
@@ -62,6 +68,8 @@ def show(
         raise UsageError(f"--format and --output are for answers; {what} is none")
     if is_answer(what) and (snapshot or open_):
         raise UsageError(f"--snapshot and --open are for one page; name a source, like {f'{what}:1' if what else '1'}")
+    if received and not snapshot:
+        raise UsageError("--received is said of --snapshot: which of a page's bytes are written")
     with context.reading() as store:
         if is_answer(what):
             write_answer(context, store, from_record(find_answer(store, what)), format_, output)
@@ -73,7 +81,9 @@ def show(
         if found.digest is None:
             raise NotFound(f"{what} stands on no stored document")
         if snapshot:
-            sys.stdout.buffer.write(store.archive.get(found.digest))
+            # What a page is made of that no browser rendered is what the server sent.
+            sent = store.archive.received_of(found.digest) if received else None
+            sys.stdout.buffer.write(store.archive.get(sent or found.digest))
         if open_:
             _open_archived(store, found.digest, found.fragment)
 

@@ -3,8 +3,9 @@ from __future__ import annotations
 import os
 import sys
 from collections import Counter
+from dataclasses import asdict
 from pathlib import Path
-from typing import IO, Annotated
+from typing import IO, TYPE_CHECKING, Annotated
 
 import typer
 
@@ -16,6 +17,9 @@ from kbcite.errors import ExitCode, Finding, NotFound, UsageError
 from kbcite.records import Skipped
 from kbcite.render import one_line, printable, summary
 from kbcite.urls import given_url
+
+if TYPE_CHECKING:
+    from kbcite.web.warc_writer import Written
 
 warc = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
@@ -114,18 +118,18 @@ def export(
         raise UsageError(f"there is no folder {file.parent} to write {file.name} to; make it first")
     with context.reading() as store:
         if str(file) == "-":
-            counts = _write(store, sys.stdout.buffer, prefixes)
+            written = _write(store, sys.stdout.buffer, prefixes)
         else:
             beside = file.with_name(f"{file.name}.new")
             try:
                 with beside.open("wb") as out:
-                    counts = _write(store, out, prefixes)
+                    written = _write(store, out, prefixes)
                     out.flush()
                     os.fsync(out.fileno())
                 beside.replace(file)
             finally:
                 beside.unlink(missing_ok=True)
-    record = {"responses": counts[0], "revisits": counts[1]}
+    record = asdict(written)
     _tell(context, file, record)
 
 
@@ -136,11 +140,11 @@ def _tell(context: Context, file: Path, record: dict[str, int]) -> None:
         context.show(f"{summary(record)} in {file}", {**record, "file": str(file)})
 
 
-def _write(store: OpenStore, out: IO[bytes], prefixes: list[str]) -> tuple[int, int]:
+def _write(store: OpenStore, out: IO[bytes], prefixes: list[str]) -> Written:
     from kbcite.stages.warc import archived_answers
-    from kbcite.web.warc_writer import write_warc
+    from kbcite.web.warc_writer import Written, write_warc
 
-    counts = write_warc(out, archived_answers(store.archive, prefixes), store.archive.get, f"kbcite/{__version__}")
-    if not sum(counts):
+    written = write_warc(out, archived_answers(store.archive, prefixes), store.archive.get, f"kbcite/{__version__}")
+    if written == Written():
         raise NotFound('the archive holds nothing of that; "kbcite status --pages" lists what there is')
-    return counts
+    return written

@@ -15,14 +15,15 @@ from kbcite.clock import Clock, system_clock
 from kbcite.errors import UsageError
 from kbcite.page.app_shell import shell_sign, text_bytes
 from kbcite.page.first_look import look_at
-from kbcite.records import RENDERED_BY, FetchedPage, FetchFailure, RenderMode
+from kbcite.records import FetchedPage, FetchFailure, RenderMode
 from kbcite.settings import CrawlSettings, SourceSettings
 from kbcite.store.database import Database
 from kbcite.store.forgetting import forgotten_places
-from kbcite.web.browser import Browser, Rendered, why_unavailable
+from kbcite.web.browser import Browser, why_unavailable
 from kbcite.web.fetch import HTML_TYPES, allow_any
 from kbcite.web.page_requests import PageFetch, PageRequests
 from kbcite.web.render_verdicts import Need, RenderVerdict, RenderVerdicts
+from kbcite.web.rendered_page import as_rendered
 from kbcite.web.scope import Scope
 
 MAX_LEAPS = 3
@@ -32,8 +33,6 @@ GAIN_BYTES = 80
 SIGNPOST_BYTES = 160
 """A page that says no more than this and leads elsewhere is only the way there."""
 NO_BROWSER = "needs_browser"
-_STALE_HEADERS = frozenset("content-type content-encoding content-length transfer-encoding etag last-modified".split())
-"""Headers of the fetched bytes that do not hold for the rendered ones; without validators a rendered page is never `not modified`."""
 
 
 class RenderingFetch:
@@ -173,7 +172,7 @@ class RenderingFetch:
                 return page
         else:
             self._verdicts.note(page.final_url, Need.RENDERED, self._clock())
-        return _as_rendered(page, html, result)
+        return as_rendered(page, html, result.browser)
 
     def _ready_browser(self) -> Browser | None:
         with self._lock:
@@ -193,9 +192,3 @@ def _is_wall(page: FetchedPage) -> bool:
     """Whether something stands in front of the page that no browser is to get round."""
     found = look_at(page).wall
     return found is not None and found.kind != "script_redirect"
-
-
-def _as_rendered(page: FetchedPage, html: bytes, rendered: Rendered) -> FetchedPage:
-    kept = tuple((name, value) for name, value in page.headers if name not in _STALE_HEADERS)
-    headers = (*kept, ("content-type", "text/html; charset=utf-8"), (RENDERED_BY, rendered.browser))
-    return replace(page, body=html, headers=headers)

@@ -2,12 +2,13 @@
 
 Of each citation four things are checked, each on the one before: the archive holds the bytes and their SHA-256 is right; the
 recorded bytes are those of the quote; the quote's words stand at that place of the decoded page; the document read from the page
-has the quote at its recorded span. A change of the page on the web since touches none of them.
+has the quote at its recorded span. The bytes of a rendered page are what a browser made; those that it made them of, which the server
+sent, are to be whole too. A change of the page on the web since touches none of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -50,7 +51,7 @@ MAX_READ = 64
 @dataclass(frozen=True, slots=True)
 class Check:
     name: str
-    """`archive`, `bytes`, `page` or `document`."""
+    """`archive`, `received`, `bytes`, `page` or `document`."""
     outcome: str
     """`ok`, or what is wrong."""
     is_ok: bool
@@ -155,7 +156,7 @@ class Verifier:
         read = self._open(source.snapshot.digest)
         if isinstance(read, str):
             return [Check("archive", read, False)]
-        checks = [Check("archive", OK, True)]
+        checks = [Check("archive", OK, True), *self._received(source.snapshot.digest)]
         quote = source.quote
         document = _with_quote(read, source)
         if document is None:
@@ -175,6 +176,13 @@ class Verifier:
         foreign = foreign_words(document.text, document.spans, read.source, quote.start, quote.end)
         wrong = f"not on the page: {', '.join(foreign[:5])}" if foreign else ""
         return [*checks, Check("page", wrong or OK, not wrong), Check("document", OK, True)]
+
+    def _received(self, digest: str) -> Iterator[Check]:
+        """Whether what the server sent can be read, where the cited bytes are a rendering of it."""
+        received = self.archive.received_of(digest)
+        if received is not None:
+            is_whole = self.archive.is_whole(received)
+            yield Check("received", OK if is_whole else "what the server sent cannot be read any more", is_whole)
 
     def _claim(self, answer: Answer, claim: Claim) -> SentenceReport:
         """The sentence with the verdict it has today under the same checks as when it was given."""

@@ -12,9 +12,9 @@ from itertools import islice
 from pathlib import Path
 
 from kbcite.page.first_look import look_at, read_or_skip
-from kbcite.records import Evidence, FetchedPage, PageState, Skipped, Stage
+from kbcite.records import ArchivedAnswer, Evidence, FetchedPage, PageState, Skipped, Stage
 from kbcite.settings import RecheckSettings, SourceSettings
-from kbcite.store.archive import Archive
+from kbcite.store.archive import Archive, digest_of
 from kbcite.store.database import Database
 from kbcite.store.forgetting import forgotten_places
 from kbcite.urls import host_of, is_within, url_key
@@ -39,7 +39,6 @@ class Imported:
     digest: str
 
 
-_Response = tuple[int, str, FetchedPage]
 ImportEvent = Imported | Skipped | Broken
 
 
@@ -82,7 +81,8 @@ def rebuild_pages(
     for batch in _batches(archive.responses()):
         events: list[Imported | Skipped] = []
         with database.transaction():
-            for _, digest, page in batch:
+            for answer in batch:
+                page, digest = answer.page, answer.digest
                 if refusal := intake.refusal(page, is_bodiless=True):
                     events.append(refusal)
                 elif archive.is_whole(digest):
@@ -92,14 +92,15 @@ def rebuild_pages(
         yield from events
 
 
-def archived_answers(archive: Archive, prefixes: Sequence[str]) -> Iterator[tuple[str, FetchedPage]]:
-    """(digest, answer without its body) of what the archive holds, of these URL prefixes or all, in the order of fetching.
+def archived_answers(archive: Archive, prefixes: Sequence[str]) -> Iterator[ArchivedAnswer]:
+    """What the archive holds, of these URL prefixes or all, in the order of fetching.
 
-    Bytes that are damaged are left out; `kbcite doctor --read-data` names them.
+    Answers of which bytes are damaged are left out; `kbcite doctor --read-data` names them.
     """
-    for _, digest, page in archive.responses():
-        if (not prefixes or is_within(page.final_url, prefixes)) and archive.is_whole(digest):
-            yield digest, page
+    for answer in archive.responses():
+        digests = filter(None, (answer.digest, answer.received_digest))
+        if (not prefixes or is_within(answer.page.final_url, prefixes)) and all(map(archive.is_whole, digests)):
+            yield answer
 
 
 def _scope(database: Database, sources: Sequence[SourceSettings]) -> Scope:
@@ -146,13 +147,15 @@ class _Intake:
                     if not digest:
                         events.append(_skip(page, "revisit", "the record that it refers to is not in this file"))
                         continue
-                    page = replace(page, body=self._archive.get(digest))
+                    body = self._archive.get(digest)
+                    received = page.received and replace(page.received, body=body)
+                    page = replace(page, received=received) if received else replace(page, body=body)
                 elif self._is_older(page):
                     events.append(_skip(page, "older", "the store holds a later fetch of this page"))
                     continue
                 digest = self._archive.put_response(page)
                 if capture.payload_digest:
-                    self._digests[capture.payload_digest] = digest
+                    self._digests[capture.payload_digest] = digest_of(page.received.body) if page.received else digest
                 kept.append((page, digest))
         with self._database.transaction():
             events += [self.settle(page, digest) for page, digest in kept]
@@ -192,7 +195,7 @@ class _Intake:
         return Imported(url, "changed" if is_changed else "new" if is_new else "unchanged", digest)
 
 
-def _batches(items: Iterable[_Response]) -> Iterator[list[_Response]]:
+def _batches(items: Iterable[ArchivedAnswer]) -> Iterator[list[ArchivedAnswer]]:
     iterator = iter(items)
     while batch := list(islice(iterator, BATCH_PAGES)):
         yield batch

@@ -1,7 +1,8 @@
 """Door: the bytes of fetched pages by their SHA-256, and what came with them; compressed, never changed.
 
 `archive.sqlite3` holds one row a distinct body (`blobs`), and one a fetch that brought a body which its URL had not before
-(`responses`: URLs, time, status, headers, redirects). It names every page by itself: `kb.sqlite3` can be made again from it.
+(`responses`: URLs, time, status, headers, redirects; of a rendered page two bodies, what the server sent and what a browser made of
+it). It names every page by itself: `kb.sqlite3` can be made again from it.
 
 A body is compressed against another one, its dictionary, where that pays: pages of one site share their markup, and a page
 shares nearly everything with what it was last week. Up to `MAX_HOST_DICTIONARIES` bodies of a host, those that none of the
@@ -21,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from kbcite.errors import StoreError
-from kbcite.records import FetchedPage
+from kbcite.records import ArchivedAnswer, FetchedPage, ReceivedBytes
 from kbcite.store.archive_schema import ARCHIVE_MIGRATIONS
 from kbcite.store.migrations import migrate
 from kbcite.store.sqlite import open_sqlite
@@ -91,20 +92,26 @@ class Archive:
     # ------------------------------------------------------------ fetches
 
     def put_response(self, page: FetchedPage) -> str:
-        """Keep an answer with its body, and return the body's digest. An answer like the last one of its URL is kept once."""
+        """Keep an answer with its body, and return the body's digest. An answer like the last one of its URL is kept once.
+
+        Of a rendered page what was received is kept too.
+        """
         last = self._sql.execute(
-            "SELECT digest, final_url FROM responses WHERE url = ? ORDER BY id DESC LIMIT 1", (page.url,)
+            "SELECT digest, received_digest, final_url FROM responses WHERE url = ? ORDER BY id DESC LIMIT 1",
+            (page.url,),
         ).fetchone()
-        digest = self.put(page.body, host_of(page.final_url), last[0] if last else None)
-        if last != (digest, page.final_url):
-            self.add_response(page, digest)
+        host = host_of(page.final_url)
+        received = self.put(page.received.body, host, last[1] if last else None) if page.received else None
+        digest = self.put(page.body, host, last[0] if last else None)
+        if last != (digest, received, page.final_url):
+            self.add_response(page, digest, received)
         return digest
 
-    def add_response(self, page: FetchedPage, digest: str) -> None:
-        """Keep what came with a body that is in the archive already; `page.body` is not looked at."""
+    def add_response(self, page: FetchedPage, digest: str, received_digest: str | None = None) -> None:
+        """Keep what came with bodies that are in the archive already; those of `page` are not looked at."""
         self._sql.execute(
             """INSERT INTO responses(url, final_url, fetched_at, status, digest, headers, request_headers, redirects,
-               encoded_length) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)""",
+               encoded_length, received_digest, received_headers) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)""",
             (
                 page.url,
                 page.final_url,
@@ -115,33 +122,47 @@ class Archive:
                 json.dumps(page.request_headers),
                 json.dumps(page.redirects),
                 page.encoded_length,
+                received_digest,
+                json.dumps(page.received.headers) if page.received else None,
             ),
         )
 
-    def responses(self, after: int = 0) -> Iterator[tuple[int, str, FetchedPage]]:
-        """(number, digest, answer without its body) of every fetch that is kept, in their order."""
+    def responses(self, after: int = 0) -> Iterator[ArchivedAnswer]:
+        """Every fetch that is kept, in their order."""
         while rows := self._sql.execute(
-            """SELECT id, digest, url, final_url, status, headers, fetched_at, redirects, request_headers, encoded_length
-               FROM responses WHERE id > ? ORDER BY id LIMIT 500""",
+            """SELECT id, url, final_url, status, headers, fetched_at, redirects, request_headers, encoded_length,
+               received_headers, digest, received_digest FROM responses WHERE id > ? ORDER BY id LIMIT 500""",
             (after,),
         ).fetchall():
-            for number, digest, url, final_url, status, headers, at, redirects, request_headers, length in rows:
-                yield (
-                    number,
-                    digest,
-                    FetchedPage(
-                        url=url,
-                        final_url=final_url,
-                        status=status,
-                        headers=tuple((name, value) for name, value in json.loads(headers)),
-                        body=b"",
-                        fetched_at=at,
-                        redirects=tuple((hop_status, hop) for hop_status, hop in json.loads(redirects)),
-                        request_headers=tuple((name, value) for name, value in json.loads(request_headers)),
-                        encoded_length=length,
-                    ),
+            for number, url, final_url, status, headers, at, redirects, sent, length, received, *digests in rows:
+                page = FetchedPage(
+                    url=url,
+                    final_url=final_url,
+                    status=status,
+                    headers=_pairs(headers),
+                    body=b"",
+                    fetched_at=at,
+                    redirects=tuple((hop_status, hop) for hop_status, hop in json.loads(redirects)),
+                    request_headers=_pairs(sent),
+                    encoded_length=length,
+                    received=ReceivedBytes(_pairs(received), b"") if received else None,
                 )
+                yield ArchivedAnswer(number, page, *digests)
             after = rows[-1][0]
+
+    def received_of(self, digest: str) -> str | None:
+        """Digest of what the server sent, for a body that a browser made of it; None for other bodies, and where it was not kept."""
+        row = self._sql.execute(
+            "SELECT received_digest FROM responses WHERE digest = ? AND received_digest IS NOT NULL ORDER BY id DESC LIMIT 1",
+            (digest,),
+        ).fetchone()
+        return row[0] if row else None
+
+    def received(self) -> Iterator[tuple[str, str]]:
+        """(digest, address) of everything that was received of rendered pages."""
+        yield from self._sql.execute(
+            "SELECT DISTINCT received_digest, final_url FROM responses WHERE received_digest IS NOT NULL"
+        )
 
     # ------------------------------------------------------------ bodies
 
@@ -230,11 +251,12 @@ class Archive:
         self._sql.execute("PRAGMA secure_delete = ON")
         with self.transaction():
             named = set(digests)
-            for number, digest, page in list(self.responses()):
+            for answer in list(self.responses()):
+                page = answer.page
                 addresses = {page.url, page.final_url, *(hop for _, hop in page.redirects)}
                 if addresses & set(urls) or host_of(page.final_url) in hosts:
-                    named.add(digest)
-                    self._sql.execute("DELETE FROM responses WHERE id = ?", (number,))
+                    named.update(filter(None, (answer.digest, answer.received_digest)))
+                    self._sql.execute("DELETE FROM responses WHERE id = ?", (answer.number,))
             doomed = [digest for digest in sorted(named) if not is_in_use(digest) and not self._is_named(digest)]
             self._free(doomed)
             self._sql.executemany("DELETE FROM blobs WHERE digest = ?", [(digest,) for digest in doomed])
@@ -245,7 +267,8 @@ class Archive:
         return len(doomed)
 
     def _is_named(self, digest: str) -> bool:
-        return self._sql.execute("SELECT 1 FROM responses WHERE digest = ? LIMIT 1", (digest,)).fetchone() is not None
+        query = "SELECT 1 FROM responses WHERE digest = ?1 UNION ALL SELECT 1 FROM responses WHERE received_digest = ?1 LIMIT 1"
+        return self._sql.execute(query, (digest,)).fetchone() is not None
 
     def _free(self, doomed: list[str]) -> None:
         """Compress what needs these bodies against others, or by itself; a damaged one needs nothing any more."""
@@ -322,6 +345,11 @@ class Archive:
             self._codecs.popitem(last=False)
         self._codecs[dictionary] = codec
         return codec
+
+
+def _pairs(text: str) -> tuple[tuple[str, str], ...]:
+    """Headers as they are kept in JSON."""
+    return tuple((name, value) for name, value in json.loads(text))
 
 
 def _damaged(digest: str) -> StoreError:

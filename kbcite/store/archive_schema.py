@@ -77,4 +77,13 @@ ARCHIVE_MIGRATIONS: tuple[tuple[int, str], ...] = (
         CREATE INDEX responses_digest ON responses(digest);
         """,
     ),
+    (
+        4,
+        """
+        -- Of a rendered page, whose digest and headers are of what a browser made: what the server sent.
+        ALTER TABLE responses ADD COLUMN received_digest TEXT REFERENCES blobs(digest);
+        ALTER TABLE responses ADD COLUMN received_headers TEXT;
+        CREATE INDEX responses_received ON responses(received_digest) WHERE received_digest IS NOT NULL;
+        """,
+    ),
 )

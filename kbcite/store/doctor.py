@@ -328,6 +328,7 @@ def examine_archive(
         sql.execute("SELECT s.digest, min(p.url) FROM snapshots s JOIN pages p ON p.id = s.page_id GROUP BY s.digest")
     )
     kept = dict(archive.digests())
+    names = dict(archive.received()) | needed
     refetch = 'run "kbcite doctor --repair", then "kbcite recheck" fetches the pages that still exist'
     missing = [url for digest, url in needed.items() if digest not in kept]
     if missing:
@@ -345,7 +346,7 @@ def examine_archive(
             "archived bodies whose dictionary is gone",
             len(adrift),
             refetch,
-            examples=_shown(needed.get(digest, digest[:16]) for digest in adrift),
+            examples=_shown(names.get(digest, digest[:16]) for digest in adrift),
         )
     listed = {row[0] for row in archive.connection.execute("SELECT digest FROM responses")}
     unlisted = [url for digest, url in needed.items() if digest in kept and digest not in listed]
@@ -359,7 +360,7 @@ def examine_archive(
             try:
                 archive.get(digest)
             except StoreError:
-                damaged.append(needed.get(digest, digest[:16]))
+                damaged.append(names.get(digest, digest[:16]))
             advance(digest[:16])
         if damaged:
             yield Symptom(
@@ -410,9 +411,13 @@ def is_sound(path: Path) -> bool:
 
 
 def unreadable_pages(sql: sqlite3.Connection, archive: Archive) -> list[int]:
-    """IDs of the pages whose current bytes cannot be read."""
+    """IDs of the pages whose current bytes cannot be read, or those that a browser made them of."""
     rows = sql.execute("SELECT p.id, s.digest FROM pages p JOIN snapshots s ON s.id = p.snapshot_id").fetchall()
-    return [page_id for page_id, digest in rows if not archive.is_whole(digest)]
+    return [
+        page_id
+        for page_id, digest in rows
+        if not all(map(archive.is_whole, filter(None, (digest, archive.received_of(digest)))))
+    ]
 
 
 def count_rows(sql: sqlite3.Connection) -> tuple[tuple[str, int], ...]:

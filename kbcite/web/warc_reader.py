@@ -2,7 +2,8 @@
 
 The file is a stranger's: every record is checked against its own digest, and nothing is read without a limit. A body ends at
 `max_bytes`, a record's head at `MAX_HEAD_BYTES`, and all records together at `MAX_EXPANSION` times the file, which no honest page
-reaches and a bomb does at once. A record that cannot be used is skipped with its reason, and the next one is read.
+reaches and a bomb does at once. A record that cannot be used is skipped with its reason, and the next one is read. Of the conversion
+records only those are read in which kbcite keeps what a browser made of the answer before them.
 """
 
 from __future__ import annotations
@@ -16,9 +17,10 @@ from typing import IO, TYPE_CHECKING, Any
 
 from kbcite.clock import from_text, to_text
 from kbcite.errors import UsageError
-from kbcite.records import FetchedPage, Skipped, Stage
+from kbcite.records import RENDERED_BY, FetchedPage, Skipped, Stage
 from kbcite.urls import resolve, url_key
 from kbcite.web.content_coding import PIECE, CodingError, undo
+from kbcite.web.rendered_page import as_rendered
 
 if TYPE_CHECKING:
     from warcio.recordloader import ArcWarcRecord
@@ -40,7 +42,8 @@ class Capture:
     payload_digest: str = ""
     """As the file names it: what revisits refer to."""
     is_revisit: bool = False
-    """The same body as an earlier record with this payload digest; `page.body` is empty."""
+    """What was received is the same as in an earlier record with this payload digest; here it is empty."""
+    record_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,12 +95,20 @@ def _read_file(file: IO[bytes], name: str, max_bytes: int, budget: _Budget) -> I
     records = 0
     redirects: dict[str, tuple[tuple[int, str], ...]] = {}
     request: ArcWarcRecord | None = None
+    held: Capture | Skipped | None = None  # until it is known that no conversion of it follows
+    broken: Broken | None = None
     try:
         for record in _records(file, budget):
             records += 1
             if record.rec_type == "request" and record.http_headers is not None:
                 request = record
+            elif record.rec_type == "conversion":
+                if isinstance(held, Capture) and _is_rendering(record, held):
+                    held = _with_rendering(held, record, max_bytes)
             elif record.rec_type in ("response", "revisit"):
+                if held is not None:
+                    yield held
+                    held = None
                 outcome = _read_answer(record, max_bytes)
                 if isinstance(outcome, Capture):
                     if request is not None and _belong_together(request, record):
@@ -105,8 +116,7 @@ def _read_file(file: IO[bytes], name: str, max_bytes: int, budget: _Budget) -> I
                     if _note_redirect(outcome.page, redirects):
                         continue
                     outcome = replace(outcome, page=_with_redirects(outcome.page, redirects))
-                if outcome is not None:
-                    yield outcome
+                held = outcome
     except (ArchiveLoadFailed, EOFError, OSError, ValueError) as error:
         # ValueError: zlib's and the header parser's complaints about bytes that are no WARC.
         detail = " ".join(str(error).split()) or type(error).__name__
@@ -114,7 +124,11 @@ def _read_file(file: IO[bytes], name: str, max_bytes: int, budget: _Budget) -> I
             raise UsageError(
                 f"{name} is not a WARC or WACZ file ({detail[:200]}); give one that a crawler wrote"
             ) from error
-        yield Broken(name, f"record {records + 1}: {detail[:200]}")
+        broken = Broken(name, f"record {records + 1}: {detail[:200]}")
+    if held is not None:
+        yield held
+    if broken is not None:
+        yield broken
     if not records:
         raise UsageError(f"{name} is not a WARC or WACZ file: there is no record in it; give one that a crawler wrote")
 
@@ -172,20 +186,36 @@ def _read_answer(record: ArcWarcRecord, max_bytes: int) -> Capture | Skipped | N
     except (ValueError, OverflowError):
         return _skip(url, "record_head", "its date or its status cannot be read")
     payload_digest = record.rec_headers.get_header("WARC-Payload-Digest") or ""
+    record_id = record.rec_headers.get_header("WARC-Record-ID") or ""
     headers = _headers(record)
     if record.rec_type == "revisit":
         profile = record.rec_headers.get_header("WARC-Profile") or ""
         if "identical-payload-digest" not in profile:
             return _skip(url, "revisit", "a revisit without a body of its own")
-        return Capture(FetchedPage(url, url, status, _restored(headers), b"", at), payload_digest, True)
+        return Capture(FetchedPage(url, url, status, _restored(headers), b"", at), payload_digest, True, record_id)
     body = _body(record, headers, max_bytes)
     if isinstance(body, str):
         return _skip(url, body, f"of {max_bytes} bytes at most" if body == "too_large" else "")
     if record.digest_checker is not None and record.digest_checker.passed is False:
         return _skip(url, "wrong_digest", "its bytes are not those that were written")
-    return Capture(
-        FetchedPage(url, url, status, _restored(headers), body, at, encoded_length=len(body)), payload_digest
-    )
+    page = FetchedPage(url, url, status, _restored(headers), body, at, encoded_length=len(body))
+    return Capture(page, payload_digest, record_id=record_id)
+
+
+def _is_rendering(record: ArcWarcRecord, held: Capture) -> bool:
+    """Whether a conversion record says that a browser made it of this answer."""
+    refers_to = record.rec_headers.get_header("WARC-Refers-To")
+    return refers_to == held.record_id and record.rec_headers.get_header(RENDERED_BY) is not None
+
+
+def _with_rendering(held: Capture, record: ArcWarcRecord, max_bytes: int) -> Capture | Skipped:
+    """The answer as a rendered page. Without its rendering it would pass for a page that says nothing."""
+    body = _body(record, (), max_bytes)
+    if isinstance(body, str):
+        return _skip(held.page.final_url, body, "what a browser made of it")
+    if record.digest_checker is not None and record.digest_checker.passed is False:
+        return _skip(held.page.final_url, "wrong_digest", "what a browser made of it is not what was written")
+    return replace(held, page=as_rendered(held.page, body, record.rec_headers.get_header(RENDERED_BY)))
 
 
 def _body(record: ArcWarcRecord, headers: tuple[tuple[str, str], ...], max_bytes: int) -> bytes | str:

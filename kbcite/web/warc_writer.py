@@ -1,5 +1,7 @@
 """Archived answers → a WARC 1.1 file: request, response and revisit records, redirects before the page that they lead to.
 
+Of a rendered page the response is what the server sent; what a browser made of it follows as a conversion record that refers to it.
+
 The archive keeps bodies with their content encoding undone, so that is what the file holds: `Content-Encoding` and `Transfer-Encoding`
 are written as `x-orig-…`, and `Content-Length` is that of the bytes in the file. Of a redirect only status and target were
 kept; its record says so. Cookies and credentials that were sent are left out.
@@ -8,12 +10,13 @@ kept; its record says so. Cookies and credentials that were sent are left out.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from http import HTTPStatus
 from io import BytesIO
 from typing import IO, TYPE_CHECKING
 
 from kbcite.errors import UsageError
-from kbcite.records import FetchedPage
+from kbcite.records import RENDERED_BY, ArchivedAnswer, FetchedPage
 from kbcite.urls import split
 
 if TYPE_CHECKING:
@@ -26,10 +29,19 @@ _SECRETS = frozenset({"cookie", "authorization", "proxy-authorization"})
 REBUILT = ("x-kbcite-rebuilt", "only the status and the target of this redirect were kept")
 
 
+@dataclass(slots=True)
+class Written:
+    """Records of each kind."""
+
+    responses: int = 0
+    revisits: int = 0
+    conversions: int = 0
+
+
 def write_warc(
-    file: IO[bytes], answers: Iterable[tuple[str, FetchedPage]], body_of: Callable[[str], bytes], software: str
-) -> tuple[int, int]:
-    """Write (digest, answer without its body) pairs as gzip members, in their order; (responses, revisits) written.
+    file: IO[bytes], answers: Iterable[ArchivedAnswer], body_of: Callable[[str], bytes], software: str
+) -> Written:
+    """Write answers as gzip members, in their order; `body_of` gives the bytes of a digest.
 
     Raises UsageError where warcio is not installed.
     """
@@ -41,34 +53,48 @@ def write_warc(
     fields = {"software": software, "format": "WARC File Format 1.1", "robots": "obey"}
     writer.write_record(writer.create_warcinfo_record(None, fields))
     first: dict[str, tuple[str, str, str]] = {}
-    counts = [0, 0]
-    for digest, page in answers:
+    written = Written()
+    for answer in answers:
+        page = answer.page
+        at = {"WARC-Date": page.fetched_at}
         _write_redirects(writer, page)
+        digest = answer.received_digest or answer.digest
         headers = _http_headers(page)
         if digest in first:
-            payload_digest, url, at = first[digest]
-            record = writer.create_revisit_record(
-                page.final_url, payload_digest, url, at, headers, {"WARC-Date": page.fetched_at}
-            )
-            counts[1] += 1
+            record = writer.create_revisit_record(page.final_url, *first[digest], headers, at)
+            written.revisits += 1
         else:
             body = body_of(digest)
             headers.replace_header("content-length", str(len(body)))
             record = writer.create_warc_record(
-                page.final_url, "response", BytesIO(body), len(body), "", {"WARC-Date": page.fetched_at}, None, headers
+                page.final_url, "response", BytesIO(body), len(body), "", at, None, headers
             )
-            first[digest] = (record.rec_headers.get_header("WARC-Payload-Digest"), page.final_url, page.fetched_at)
-            counts[0] += 1
+            payload_digest = record.rec_headers.get_header("WARC-Payload-Digest")
+            first[digest] = (payload_digest, page.final_url, page.fetched_at)
+            written.responses += 1
+        record_id = record.rec_headers.get_header("WARC-Record-ID")
         if page.request_headers:
-            writer.write_record(_request(writer, page, record.rec_headers.get_header("WARC-Record-ID")))
+            writer.write_record(_request(writer, page, record_id))
         writer.write_record(record)
-    return counts[0], counts[1]
+        if answer.received_digest:
+            writer.write_record(_conversion(writer, page, body_of(answer.digest), record_id))
+            written.conversions += 1
+    return written
+
+
+def _conversion(writer: WARCWriter, page: FetchedPage, body: bytes, refers_to: str) -> ArcWarcRecord:
+    """What a browser made of the answer in another record."""
+    headers = {"WARC-Date": page.fetched_at, "WARC-Refers-To": refers_to, RENDERED_BY: page.header(RENDERED_BY) or ""}
+    content_type = page.header("content-type") or ""
+    return writer.create_warc_record(page.final_url, "conversion", BytesIO(body), len(body), content_type, headers)
 
 
 def _http_headers(page: FetchedPage) -> StatusAndHeaders:
+    """Of what the server sent."""
     from warcio.statusandheaders import StatusAndHeaders
 
-    headers = [(f"x-orig-{name}" if name in _CODINGS else name, value) for name, value in page.headers]
+    sent = page.received.headers if page.received else page.headers
+    headers = [(f"x-orig-{name}" if name in _CODINGS else name, value) for name, value in sent]
     return StatusAndHeaders(_status_line(page.status), headers, protocol="HTTP/1.1")
 
 

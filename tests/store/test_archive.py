@@ -9,7 +9,7 @@ import pytest
 import zstandard
 
 from kbcite.errors import StoreError
-from kbcite.records import FetchedPage
+from kbcite.records import ArchivedAnswer, FetchedPage, ReceivedBytes
 from kbcite.store.archive import Archive, digest_of
 
 
@@ -121,16 +121,47 @@ def test_a_new_version_of_a_page_costs_little_more_than_what_changed(archive: Ar
 def test_an_answer_comes_back_with_everything_that_came_with_it(archive: Archive) -> None:
     given = answer("https://a.example/old", b"body", final_url="https://a.example/new")
     digest = archive.put_response(given)
-    ((number, kept_digest, kept),) = archive.responses()
-    assert (number, kept_digest) == (1, digest)
-    assert kept == replace(given, body=b"")
+    assert list(archive.responses()) == [ArchivedAnswer(1, replace(given, body=b""), digest)]
 
 
 def test_the_same_answer_is_kept_once_and_every_change_of_it(archive: Archive) -> None:
     for day, body in enumerate((b"one", b"one", b"two", b"one", b"one"), 1):
         archive.put_response(answer("https://a.example/1", body, f"2026-03-0{day}T08:00:00Z"))
-    assert [page.fetched_at[8:10] for _, _, page in archive.responses()] == ["01", "03", "04"]
+    assert [kept.page.fetched_at[8:10] for kept in archive.responses()] == ["01", "03", "04"]
     assert archive.sizes()[0] == 2
+
+
+def rendered(url: str, shell: bytes, made: bytes) -> FetchedPage:
+    page = answer(url, made)
+    return replace(page, received=ReceivedBytes((*page.headers, ("etag", "1")), shell))
+
+
+def test_of_a_rendered_page_both_bodies_are_kept_with_their_headers(archive: Archive) -> None:
+    given = rendered("https://a.example/1", b"<div id=app>", b"<p>words</p>")
+    digest = archive.put_response(given)
+    received = archive.received_of(digest)
+    assert received == digest_of(b"<div id=app>")
+    assert [archive.get(one) for one in (received, digest)] == [b"<div id=app>", b"<p>words</p>"]
+    assert given.received is not None
+    kept = replace(given, body=b"", received=replace(given.received, body=b""))
+    assert list(archive.responses()) == [ArchivedAnswer(1, kept, digest, received)]
+    assert archive.received_of(received) is None
+
+
+def test_a_change_of_either_body_is_kept_and_no_more(archive: Archive) -> None:
+    for shell, made in ((b"a", b"1"), (b"a", b"1"), (b"b", b"1"), (b"b", b"2"), (b"b", b"2")):
+        archive.put_response(rendered("https://a.example/1", shell, made))
+    digests = [(kept.received_digest, kept.digest) for kept in archive.responses()]
+    assert digests == [(digest_of(a), digest_of(b)) for a, b in ((b"a", b"1"), (b"b", b"1"), (b"b", b"2"))]
+
+
+def test_what_was_received_goes_with_its_page_unless_another_page_was_made_of_it(archive: Archive) -> None:
+    for n in (1, 2):
+        archive.put_response(rendered(f"https://a.example/{n}", b"the shell of both", b"<p>%d</p>" % n))
+    assert archive.erase({"https://a.example/1"}, (), (), lambda _: False) == 1
+    assert {digest for digest, _ in archive.digests()} == {digest_of(b"the shell of both"), digest_of(b"<p>2</p>")}
+    assert archive.erase({"https://a.example/2"}, (), (), lambda _: False) == 2
+    assert list(archive.digests()) == []
 
 
 def test_an_archive_of_the_first_layout_is_taken_over(tmp_path: Path) -> None:

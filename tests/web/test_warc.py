@@ -13,9 +13,10 @@ from pathlib import Path
 import pytest
 
 from kbcite.errors import UsageError
-from kbcite.records import FetchedPage, Skipped
+from kbcite.records import ArchivedAnswer, FetchedPage, Skipped
+from kbcite.web.rendered_page import as_rendered
 from kbcite.web.warc_reader import Broken, Capture, read_captures
-from kbcite.web.warc_writer import write_warc
+from kbcite.web.warc_writer import Written, write_warc
 
 warcio = pytest.importorskip("warcio")
 
@@ -208,8 +209,8 @@ def test_a_wacz_file_is_read_and_hides_nothing_outside_its_archive(tmp_path: Pat
 # ---------------------------------------------------------------- writing
 
 
-def answer(url: str, at: str = AT, **parts: object) -> FetchedPage:
-    return FetchedPage(url, url, 200, HTML, b"", at, **parts)  # type: ignore[arg-type]
+def answer(url: str, at: str = AT, headers: tuple[tuple[str, str], ...] = HTML, **parts: object) -> FetchedPage:
+    return FetchedPage(url, url, 200, headers, b"", at, **parts)  # type: ignore[arg-type]
 
 
 def test_what_is_written_is_read_back_with_headers_request_and_redirects(tmp_path: Path) -> None:
@@ -225,7 +226,7 @@ def test_what_is_written_is_read_back_with_headers_request_and_redirects(tmp_pat
     )  # fmt: skip
     body = "正文".encode("gbk")
     out = io.BytesIO()
-    assert write_warc(out, [("d1", given)], {"d1": body}.__getitem__, "test") == (1, 0)
+    assert write_warc(out, [ArchivedAnswer(1, given, "d1")], {"d1": body}.__getitem__, "test") == Written(1)
     (tmp_path / "a.warc.gz").write_bytes(out.getvalue())
     got = only(tmp_path / "a.warc.gz")
     assert (got.url, got.final_url, got.redirects, got.body) == (given.url, given.final_url, given.redirects, body)
@@ -235,9 +236,10 @@ def test_what_is_written_is_read_back_with_headers_request_and_redirects(tmp_pat
 
 
 def test_a_body_that_was_written_already_becomes_a_revisit(tmp_path: Path) -> None:
-    answers = [("d1", answer("https://a.example/1")), ("d1", answer("https://a.example/2", "2026-03-02T08:00:00Z"))]
+    pages = (answer("https://a.example/1"), answer("https://a.example/2", "2026-03-02T08:00:00Z"))
+    answers = [ArchivedAnswer(n, page, "d1") for n, page in enumerate(pages)]
     out = io.BytesIO()
-    assert write_warc(out, answers, {"d1": b"<p>both</p>"}.__getitem__, "test") == (1, 1)
+    assert write_warc(out, answers, {"d1": b"<p>both</p>"}.__getitem__, "test") == Written(1, 1)
     assert b"http://netpreserve.org/warc/1.1/revisit/identical-payload-digest" in gzip.decompress(out.getvalue())
     (tmp_path / "a.warc.gz").write_bytes(out.getvalue())
     first, second = read(tmp_path / "a.warc.gz")
@@ -249,9 +251,12 @@ def test_other_readers_find_nothing_wrong_with_what_is_written(tmp_path: Path) -
     from warcio.checker import Checker
 
     answers = [
-        (f"d{n % 3}", answer(f"https://a.example/{n}", redirects=((301, f"https://a.example/old{n}"),)))
+        ArchivedAnswer(
+            n, answer(f"https://a.example/{n}", redirects=((301, f"https://a.example/old{n}"),)), f"d{n % 3}"
+        )
         for n in range(5)
     ]
+    answers.append(ArchivedAnswer(5, as_rendered(answer("https://a.example/5"), b"", "Chromium 1"), "d5", "d0"))
     path = tmp_path / "a.warc.gz"
     with path.open("wb") as out:
         write_warc(out, answers, lambda digest: digest.encode() * 100, "test")
@@ -264,4 +269,54 @@ def test_other_readers_find_nothing_wrong_with_what_is_written(tmp_path: Path) -
             kinds.append(str(one.record_type))
             assert one.verify_block_digest()
     assert kinds.count("response") == 3 + 5
-    assert kinds.count("revisit") == 2
+    assert kinds.count("revisit") == 3
+    assert kinds.count("conversion") == 1
+
+
+SHELL = b"<div id=app></div><script src=/app.js></script>"
+BODIES = {"shell": SHELL, "one": b"<p>made of one</p>", "two": b"<p>made of two</p>"}
+
+
+def rendered(number: int, url: str, digest: str) -> ArchivedAnswer:
+    """A page of which the server sends the same as of every other one."""
+    received = answer(url, headers=(*HTML, ("etag", '"1"')))
+    return ArchivedAnswer(number, as_rendered(received, b"", "Chromium 1.2"), digest, "shell")
+
+
+def test_a_rendered_page_is_written_as_what_was_received_and_what_a_browser_made_of_it(tmp_path: Path) -> None:
+    answers = [rendered(1, "https://a.example/1", "one"), rendered(2, "https://a.example/2", "two")]
+    out = io.BytesIO()
+    assert write_warc(out, answers, BODIES.__getitem__, "test") == Written(1, 1, 2)
+    (tmp_path / "a.warc.gz").write_bytes(out.getvalue())
+    first, second = read(tmp_path / "a.warc.gz")
+    assert isinstance(first, Capture) and isinstance(second, Capture)
+    for got, given in ((first.page, answers[0]), (second.page, answers[1])):
+        assert (got.body, got.headers) == (BODIES[given.digest], given.page.headers)
+        assert got.received is not None and given.page.received is not None
+        assert dict(given.page.received.headers).items() <= dict(got.received.headers).items()
+    assert (first.page.received.body, first.is_revisit) == (SHELL, False)  # type: ignore[union-attr]
+    assert second.is_revisit and second.payload_digest == first.payload_digest
+
+
+def test_a_rendering_that_is_damaged_does_not_leave_the_shell_as_a_page(tmp_path: Path) -> None:
+    out = io.BytesIO()
+    write_warc(out, [rendered(1, "https://a.example/1", "one")], BODIES.__getitem__, "test")
+    spoilt = gzip.decompress(out.getvalue()).replace(b"made of one", b"made of 0ne")
+    (tmp_path / "a.warc").write_bytes(spoilt)
+    (skipped,) = read(tmp_path / "a.warc")
+    assert isinstance(skipped, Skipped)
+    assert (skipped.url, skipped.reason) == ("https://a.example/1", "wrong_digest")
+
+
+def test_a_conversion_by_another_program_is_no_page(tmp_path: Path) -> None:
+    from warcio.warcwriter import WARCWriter
+
+    out = io.BytesIO()
+    writer = WARCWriter(out, gzip=True, warc_version="1.1")
+    refers = {"WARC-Refers-To": "<urn:uuid:00000000-0000-0000-0000-000000000001>"}
+    text = io.BytesIO(b"plain text")
+    writer.write_record(writer.create_warc_record("https://a.example/", "conversion", text, 10, "text/plain", refers))
+    path = write(tmp_path / "a.warc.gz", record("https://a.example/", page(b"<p>itself</p>")))
+    path.write_bytes(path.read_bytes() + out.getvalue())
+    got = only(path)
+    assert (got.body, got.received) == (b"<p>itself</p>", None)
