@@ -33,12 +33,25 @@ _CODE_CLASS = re.compile(
 _NEW_LINE = frozenset("div li p tr br".split())
 
 
+LINES_OF_A_BLOCK = 3
+"""Lines from which code in the middle of a sentence is a block; fewer are an editor's wrapped line: `<code>(1,\\n x)</code>`."""
+
+
 def is_code_block(element: etree._Element) -> bool:
-    """True for an element without `<pre>` that still holds lines of code."""
-    if element.tag == "code":
-        text = text_content(element)
-        return "\n" in text.strip() or next(element.iter("br"), None) is not None
-    return False
+    """True for a `<code>` without `<pre>` that still holds lines of code."""
+    if element.tag != "code":
+        return False
+    if next(element.iter("br"), None) is not None:
+        return True
+    lines = text_content(element).strip().count("\n") + 1
+    return lines >= LINES_OF_A_BLOCK or (lines > 1 and not _is_in_a_sentence(element))
+
+
+def _is_in_a_sentence(element: etree._Element) -> bool:
+    """True where words stand right before or after an element."""
+    previous, parent = element.getprevious(), element.getparent()
+    before = previous.tail if previous is not None else parent.text if parent is not None else None
+    return bool((before or "").strip() or (element.tail or "").strip())
 
 
 def code_table(table: etree._Element) -> list[etree._Element] | None:

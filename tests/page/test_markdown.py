@@ -44,6 +44,11 @@ CASES = {
     ),
     "one element a line": ("<pre><div>a</div><div> b</div></pre>", "```\na\n b\n```"),
     "inline code": ("<p>run <code>make x</code> now</p>", "run `make x` now"),
+    "inline code that the editor wrapped": (
+        "<p>it returns <code><i>(0,</i>\n<i>x)</i></code>, then stops</p>",
+        "it returns `(0, x)`, then stops",
+    ),
+    "code alone on its lines without pre": ("<p><code><i>a = 1</i>\n<i>b = 2</i></code></p>", "```\na = 1\nb = 2\n```"),
     "an image's text": ('<p><img alt="the old bridge" src=a.png></p>', "![the old bridge]()"),
     "an image beside its sources": (
         "<picture><source srcset=a.webp><source srcset=b.webp><img alt='the old bridge' src=a.png></picture><p>x</p>",
