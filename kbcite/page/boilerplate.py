@@ -50,6 +50,8 @@ _NOISE = re.compile(
     r"(?:related|recommended|popular|similar|more|latest|recent) (?:articles?|posts?|stories|reading|links|topics|content|news|products)\b|"
     r"(?:recommended|trending|advertisement|sponsored|share this|see also|also read|read also|read next|read more|you (?:may|might) also|"
     r"customers (?:who|also)|frequently bought|recently viewed|complete (?:the|your) look|"
+    r"baca juga|lesen sie auch|mehr zum thema|(?:à )?lire aussi|voir aussi|leia (?:também|mais)|lea también|te puede interesar|leggi anche|"
+    r"lees ook|czytaj (?:też|także)|zobacz (?:też|także)|читайте также|関連(?:記事|リンク)|あわせて読みたい|관련\s?기사|"
     r"more (?:from|on|in)|most (?:read|popular|viewed)|don'?t miss|sign up|subscribe|follow us)\b)",
     re.IGNORECASE,
 )
@@ -72,7 +74,12 @@ _COUNTER = re.compile(
     re.IGNORECASE,
 )
 """A line that is nothing but a count of readers or of what they did."""
-_LONGEST_COUNTER = 24
+_AD_LABEL = re.compile(
+    r"\W*(?:advertise?ment|ad|sponsored(?: content)?|(?:article|story) continues (?:below|after)[\w\s]*|anzeige|werbung|publicité|publicidad|"
+    r"pubblicità|publicidade|advertentie|reklama?|реклама|iklan|広告|광고|广告)\W*",
+    re.IGNORECASE,
+)
+_LONGEST_LABEL = 40
 _PAGER_WORD = re.compile(
     r"首页|尾页|末页|[上下]一?页|[第共页]|\b(?:pages?|of|first|last|next|prev(?:ious)?|weiter|zurück|suivante?|précédente?|siguiente|anterior)\b",
     re.IGNORECASE,
@@ -253,8 +260,10 @@ def _looks_like(page: Page, region: int, index_chars: float) -> str:
     if not (may_be_noise or may_be_statement or may_be_dateline):
         return ""
     text = page.text(region)
-    if is_block and chars < _LONGEST_COUNTER and _COUNTER.fullmatch(text):
+    if is_block and chars < _LONGEST_LABEL and _COUNTER.fullmatch(text):
         return "counter"
+    if is_block and chars < _LONGEST_LABEL and _AD_LABEL.fullmatch(text):
+        return "noise words"
     if may_be_noise and _NOISE.match(text):
         return "noise words"
     if may_be_noise and _is_pager(text):
