@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 
+from kbcite.plain_words import RULINGS, freshness_line
 from kbcite.records import Answer, Claim, Marker, Source, SourceType, Verdict
 from kbcite.words import language_of
 
@@ -161,6 +162,8 @@ def to_html(answer: Answer, archived: Mapping[int, Archived] | None = None) -> s
         groups=[(title, [shown[n] for n in numbers]) for title, numbers in _groups(answer.sources)],
         sentences=len(answer.claims),
         is_internal=SourceType.INTERNAL,
+        rulings=RULINGS["zh" if answer.lang == "zh" else "en"],
+        freshness=freshness_line(answer),
     )
 
 

@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping
 
+from kbcite.plain_words import freshness_line
 from kbcite.records import Answer, RetrievedBlock, Source, SourceType, Verdict
 
 _CHAIN = " › "
@@ -35,25 +36,6 @@ _WORDS = {
         "dead": "页面已不存在，仍可打开存档的段落",
     },
 }
-_LIVE_WORDS = {
-    "zh": {
-        "stale": "已存内容超过时效",
-        "time_words": "问题涉及近期情况",
-        "low_score": "已存内容不够相关",
-        "asked": "按要求",
-        "named_page": "问题指名该页面",
-        "volatile_entity": "问题涉及易变对象",
-        "page_gone": "原页面已不存在",
-        "corrected": "原页面已有更正",
-        "live fetching is turned off": "实时抓取已关闭",
-        "such answers do not go out of date": "这类内容不会过时",
-        "no page of the sources to look at": "来源中没有可看的页面",
-        "nothing asks for it": "没有需要",
-        "what is stored": "已存内容在时效内",
-        "the class": "这类问题不需要",
-    }
-}
-"""How the reasons of `LiveUse.why` begin, and what they are in Chinese; in English they stand as they are."""
 _INVISIBLE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
 )
@@ -118,7 +100,7 @@ def answer_pieces(answer: Answer) -> tuple[list[Piece], list[Piece]]:
         if answer.refusal.best_score is not None and answer.refusal.needed is not None:
             why += ": " + words["best"].format(best=answer.refusal.best_score, threshold=answer.refusal.needed)
         notices = [(f"\n{printable(notice)}", "yellow") for notice in answer.notices]
-        line = [(f"\n{told}", "dim")] if (told := freshness_line(answer)) else []
+        line = [(f"\n{printable(told)}", "dim")] if (told := freshness_line(answer)) else []
         return [(printable(answer.refusal.message), "bold"), *notices, (f"\n({why})", "dim"), *line], []
     body = _body(answer, words)
     body += [(f"\n\n{printable(notice)}", "yellow") for notice in answer.notices]
@@ -132,59 +114,8 @@ def answer_pieces(answer: Answer) -> tuple[list[Piece], list[Piece]]:
             below.append(("\n", ""))
     below = below[:-1]
     if told := freshness_line(answer):
-        below.append((f"\n\n{told}", "dim"))
+        below.append((f"\n\n{printable(told)}", "dim"))
     return body, below
-
-
-def freshness_line(answer: Answer) -> str:
-    """Class, window, newest evidence, and why pages were or were not fetched while answering; empty where none of that matters."""
-    fresh, live = answer.freshness, answer.freshness.live
-    if live is None or (fresh.window_s is None and not live.triggered):
-        return ""
-    is_zh = answer.lang == "zh"
-    newest = fresh.newest_source[:10] if fresh.newest_source else ""
-    why = "; ".join(_live_reason(one, answer.lang) for one in live.why)
-    told = "; ".join(_live_reason(one, answer.lang) for one in live.filters)
-    window = _window(fresh.window_s, answer.lang)
-    if is_zh:
-        outcome = {
-            "live": "已实时抓取",
-            "pool": "用了刚抓取过的页面",
-            "fell_back": "实时抓取没有可用内容",
-            "stored": "未实时抓取",
-        }
-        parts = [f"时效：{fresh.question_class}，{window}", f"最新依据 {newest}" * bool(newest)]
-        parts += [f"{outcome[live.outcome]}（{why}）", f"未采用 {told}" * bool(told)]
-        return printable("；".join(part for part in parts if part))
-    outcome = {
-        "live": "fetched live",
-        "pool": "from pages fetched lately",
-        "fell_back": "fetched live, nothing fit for use",
-        "stored": "not fetched live",
-    }
-    parts = [f"Freshness: {fresh.question_class}, {window}", f"newest evidence {newest}" * bool(newest)]
-    parts += [f"{outcome[live.outcome]} ({why})", f"not used {told}" * bool(told)]
-    return printable("; ".join(part for part in parts if part))
-
-
-def _window(seconds: int | None, language: str) -> str:
-    if seconds is None:
-        return "不限时" if language == "zh" else "no window"
-    units = (("days", "天", 86_400), ("hours", "小时", 3600), ("minutes", "分钟", 60), ("s", "秒", 1))
-    for en, zh, size in units:
-        if seconds % size == 0:
-            count = seconds // size
-            return (
-                f"{count} {zh}内"
-                if language == "zh"
-                else f"within {count} {en.removesuffix('s') if count == 1 and size > 1 else en}"
-            )
-    raise AssertionError("every number is whole in seconds")
-
-
-def _live_reason(reason: str, language: str) -> str:
-    words = _LIVE_WORDS.get(language, {})
-    return next((said for start, said in words.items() if reason.startswith(start)), reason)
 
 
 def _body(answer: Answer, words: Mapping[str, str]) -> list[Piece]:

@@ -12,7 +12,9 @@ import pytest
 import kbcite
 
 ROOT = Path(kbcite.__file__).parent
-BASE = {"records", "patterns", "errors", "settings", "urls", "clock", "words", "traditional", "sentences", "block_id"}
+BASE = {
+    "records", "patterns", "errors", "settings", "urls", "clock", "words", "traditional", "sentences", "block_id", "plain_words",
+}  # fmt: skip
 ROOMS = {"web", "page", "retrieval", "answer", "store"}
 MODULES = sorted(path for path in ROOT.rglob("*.py") if path.name != "__init__.py")
 

@@ -6,6 +6,7 @@ What it writes, `kbcite verify FILE.md` reads.
 from __future__ import annotations
 
 from kbcite.patterns import pattern
+from kbcite.plain_words import freshness_line
 from kbcite.records import Answer, Source, SourceType, Verdict
 
 _WORDS = {
@@ -42,7 +43,7 @@ def to_markdown(answer: Answer) -> str:
         parts.append(f"**{words['refused']}** ({answer.refusal.reason}): {_escaped(answer.refusal.message)}")
     else:
         parts.append(_body(answer, words))
-    parts += [f"> {_escaped(notice)}" for notice in answer.notices]
+    parts += [f"> {_escaped(notice)}" for notice in (*answer.notices, freshness_line(answer)) if notice]
     for title, wanted in (("internal", True), ("web", False)):
         sources = [source for source in answer.sources if (source.source_type == SourceType.INTERNAL) is wanted]
         if sources:
