@@ -322,6 +322,12 @@ def _reads_as_dateline(text: str) -> bool:
     return len(pattern.findall(text)) >= 2 and not _SENTENCE_END.search(text)
 
 
+def is_statement(page: Page, region: int) -> bool:
+    """True where all running text in a region is of who owns the page, and of what nobody is liable for."""
+    texts = [inner for inner in range(region, page.ends[region]) if page.own[PROSE, inner]]
+    return bool(texts) and all(_STATEMENT.match(page.text(text)) for text in texts)
+
+
 def is_protected(page: Page, region: int) -> bool:
     """True for quotes, code and tables of data: nothing is cut out of them."""
     tag = page.tags[region]

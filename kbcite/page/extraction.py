@@ -14,12 +14,13 @@ from itertools import takewhile
 
 from lxml import etree
 
-from kbcite.page.boilerplate import cut_inside, cut_named, cuts_of_index, is_dateline
+from kbcite.page.boilerplate import cut_inside, cut_named, cuts_of_index, is_dateline, is_statement
 from kbcite.page.markdown import write_markdown
 from kbcite.page.page_kind import PageKind
 from kbcite.page.posts import cut_profiles, cut_repeated
 from kbcite.page.regions import CHARS, PROSE, THOUSANDTHS, Page, measure
 from kbcite.page.source_spans import locate
+from kbcite.page.tables import data_rows
 from kbcite.page.unseen import is_shell, strip_unseen
 from kbcite.records import MainContent
 
@@ -150,10 +151,16 @@ def _heaviest(page: Page, pulls: Sequence[float], most: float) -> int:
     main = 0
     while children := list(page.children(main)):
         best = max(children, key=pulls.__getitem__)
-        if best in page.cuts or pulls[best] < most * pulls[main] or page.tags[best] in _LEAVES or _has_twin(page, best):
+        if best in page.cuts or pulls[best] < most * pulls[main] or _is_leaf(page, best) or _has_twin(page, best):
             break
         main = best
     return main
+
+
+def _is_leaf(page: Page, region: int) -> bool:
+    """True for a paragraph, list or table of data; tables that only lay out a page hold other regions."""
+    tag = page.tags[region]
+    return tag in _LEAVES and (tag != "table" or data_rows(page.elements[region]) is not None)
 
 
 def _has_twin(page: Page, region: int) -> bool:
@@ -166,6 +173,7 @@ def _has_twin(page: Page, region: int) -> bool:
         and page.prose[other] > _TWIN_PROSE * page.unit
         and page.link_density(other) < 0.3
         and page.elements[other].get("class") == name
+        and not is_statement(page, other)
         for other in page.children(page.parents[region])
     )
 

@@ -220,3 +220,13 @@ def test_the_sentence_under_a_title_may_be_short_where_it_is_named_so():
 def test_a_paragraph_named_for_its_author_is_left_out():
     bio = "<p class=bio>Ann Roe covers the harbour, and can be reached at the office.</p>"
     assert "Ann Roe" not in text_of(f"<body>{ARTICLE.format(f'<p>{SENTENCE * 3}</p>' * 3 + bio)}</body>")
+
+
+def test_tables_that_lay_out_a_page_are_no_end_of_the_search():
+    menu = "".join(f"<tr><td><a href=/{n}>另一条新闻，第{n}条</a></td></tr>" for n in range(5))
+    prices = "".join(f"<tr><td>{n}</td><td>东港{n}号</td><td>1{n}.5</td></tr>" for n in range(9))
+    article = f"<td><h1>轮渡</h1><p>{CHINESE * 3}</p><p>{CHINESE * 2}</p></td>"
+    side = f"<td><table>{menu}</table><table border=1>{prices}</table></td>"
+    owner = "<table><tr><td>Copyright 2026 海岛日报社版权所有，未经许可不得转载，违者必究，热线电话：400-000。</td></tr></table>"
+    text = text_of(f"<table><tr>{article}{side}</tr></table>{owner}")
+    assert text == f"# 轮渡\n\n{CHINESE * 3}\n\n{CHINESE * 2}"
