@@ -147,8 +147,7 @@ def _kept(selection: Selection, part: int) -> KeptRegion:
     page = selection.page
     path = [_name(page.elements[region]) for region in (part, *page.ancestors(part))]
     total = page.weight[0] or 1
-    dropped = {page.elements[cut] for cut in page.outermost_cuts(part)}
-    text = " ".join(write_markdown([page.elements[part]], dropped)[0].split())
+    text = " ".join(write_markdown([page.elements[part]], selection.dropped())[0].split())
     return KeptRegion(
         " > ".join(reversed(path)),
         page.weight[part] / THOUSANDTHS,

@@ -17,7 +17,7 @@ from lxml import etree
 from kbcite.page.boilerplate import cut_inside, cut_named, cuts_of_index, is_dateline, is_statement
 from kbcite.page.markdown import write_markdown
 from kbcite.page.page_kind import PageKind
-from kbcite.page.posts import cut_profiles, cut_repeated
+from kbcite.page.posts import cut_profiles, cut_repeated, labels_in_brackets
 from kbcite.page.regions import CHARS, PROSE, THOUSANDTHS, Page, measure
 from kbcite.page.source_spans import locate
 from kbcite.page.tables import data_rows
@@ -69,6 +69,14 @@ class Selection:
     """The main region, and those beside it that belong to the same text, in order."""
     kinds: tuple[str, ...]
     """What the page was taken for, where that changed a rule: `an index`, `a forum`, `a product`."""
+    labels: tuple[etree._Element, ...] = ()
+    """Links inside of kept regions that are none of their text."""
+
+    def dropped(self) -> set[etree._Element]:
+        """What of the parts is not written."""
+        return {self.page.elements[cut] for part in self.parts for cut in self.page.outermost_cuts(part)}.union(
+            self.labels
+        )
 
 
 def extract(root: etree._Element, source: str, url: str = "") -> MainContent | NoContent:
@@ -80,8 +88,7 @@ def extract(root: etree._Element, source: str, url: str = "") -> MainContent | N
     if isinstance(selection, NoContent):
         return selection
     page = selection.page
-    dropped = {page.elements[cut] for part in selection.parts for cut in page.outermost_cuts(part)}
-    markdown, pieces = write_markdown([page.elements[part] for part in selection.parts], dropped)
+    markdown, pieces = write_markdown([page.elements[part] for part in selection.parts], selection.dropped())
     if not markdown:
         return NoContent("no_text")
     return MainContent(markdown, locate(pieces, source))
@@ -123,7 +130,8 @@ def select(root: etree._Element, source: str, url: str) -> Selection | NoContent
         cuts = cut_profiles(page, parts) if kind.is_forum else {}
         cuts = {**cut_repeated(page, parts), **cuts}
     kinds = tuple(name for name, holds in (("a forum", kind.is_forum), ("a product", kind.is_product)) if holds)
-    return Selection(replace(page, cuts=page.cuts | cuts), main, parts, kinds)
+    labels = labels_in_brackets(page, parts) if kind.is_forum else ()
+    return Selection(replace(page, cuts=page.cuts | cuts), main, parts, kinds, labels)
 
 
 def _favoured(page: Page, kind: PageKind) -> dict[int, float]:

@@ -9,8 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from lxml import etree
+
 from kbcite.page.boilerplate import is_protected
-from kbcite.page.regions import CHARS, Page
+from kbcite.page.regions import CHARS, LINKS, PROSE, Page
 
 _TITLES = frozenset("h1 h2 h3 h4".split())
 """Headings that are left alone: names of posters and of parts of an offer may repeat."""
@@ -22,6 +24,7 @@ _PROFILE = re.compile(
 """What forums tell of a member, and whether a colon follows it."""
 _DIGIT = re.compile(r"\d")
 _EDITED = re.compile(r"\W*(?:(?:last )?(?:edited|modified)\b|本帖最后由|最后编辑)", re.IGNORECASE)
+_IN_BRACKETS = re.compile(r"\s*(?:\[\D{1,20}\]|【\D{1,12}】)\s*")
 _SIGNATURE_NAME = re.compile(r"(?<![a-z])(?:sign|k?sig|(?:user)?signature|signaturecontainer)(?![a-z])", re.IGNORECASE)
 """What forums call the lines that a member puts below all posts; in tables of posts, too, where other names are not believed."""
 # Lengths are in Latin letters (`Page.unit`).
@@ -44,7 +47,7 @@ def cut_repeated(page: Page, parts: Iterable[int]) -> dict[int, str]:
 
 
 def cut_profiles(page: Page, parts: Iterable[int]) -> dict[int, str]:
-    """What the parts tell about the authors of posts, their signatures, and when a post was edited."""
+    """What the parts tell about the authors of posts, whom they quote, their signatures, and when a post was edited."""
     cuts: dict[int, str] = {}
     for part in parts:
         done = part
@@ -57,9 +60,23 @@ def cut_profiles(page: Page, parts: Iterable[int]) -> dict[int, str]:
             elif _is_profile(page, region):
                 cuts[region] = "profile"
                 done = page.ends[region]
+            elif _is_line(page, region, _LONGEST_LINE) and _is_before_quote(page, region):
+                cuts[region] = "profile"
             elif _is_line(page, region, _LONGEST_EDIT) and _EDITED.match(page.text(region)):
                 cuts[region] = "edited"
     return cuts
+
+
+def labels_in_brackets(page: Page, parts: Iterable[int]) -> tuple[etree._Element, ...]:
+    """The links in brackets beside a title: `[Help]` for a kind of thread, `[复制链接]` for a control."""
+    found: list[etree._Element] = []
+    for part in parts:
+        for region in (part, *_uncut(page, part)):
+            is_short = page.chars[region] < _LONGEST_PROFILE * page.unit
+            if is_short and page.titles[region] and page.own[LINKS, region] and not page.own[PROSE, region]:
+                links = page.elements[region].iter("a")
+                found += [link for link in links if _IN_BRACKETS.fullmatch("".join(link.itertext()))]
+    return tuple(found)
 
 
 def _uncut(page: Page, part: int) -> Iterator[int]:
@@ -77,6 +94,17 @@ def _is_line(page: Page, region: int, most: int) -> bool:
     """True for a region whose text is its own, and short."""
     chars = page.chars[region]
     return 0 < chars < most * page.unit and bool(page.own[CHARS, region] == chars)
+
+
+def _is_before_quote(page: Page, region: int) -> bool:
+    """True for the name of who is quoted, `tovek:`, where it stands before the quote and not in it."""
+    behind = page.ends[region]
+    return (
+        page.tags[page.parents[region]] == "aside"
+        and behind < len(page.tags)
+        and page.tags[behind] == "blockquote"
+        and page.text(region).endswith((":", "："))
+    )
 
 
 def _is_profile(page: Page, region: int) -> bool:

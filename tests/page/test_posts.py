@@ -69,3 +69,18 @@ def test_what_repeats_and_is_said_by_people_stays(around):
 def test_lines_that_repeat_in_an_article_stay():
     text = thread("<p>Advantages:</p>", "https://example.org/pumps")
     assert text.count("Advantages:") == len(POSTS)
+
+
+def test_links_in_brackets_beside_the_title_are_no_part_of_it():
+    title = "<h1><a href=/f?kind=4>[Help]</a> Pump stops after a minute</h1><span><a href=/t/7>[复制链接]</a></span>"
+    posts = "".join(f"<div class=msg><p>{post} <a href=/x>[see here]</a></p></div>" for post in POSTS)
+    source = f"<html><body><div>{title}</div>{posts}</body></html>"
+    content = extract(parse_html(source), source, "https://example.org/forum/t/7")
+    assert isinstance(content, MainContent)
+    assert content.text.startswith(f"# Pump stops after a minute\n\n{POSTS[0]} [see here]")
+
+
+def test_the_name_of_who_is_quoted_is_left_out_before_a_quote():
+    quote = "<aside class=quote><div class=title>tovek:</div><blockquote><p>Is it the float?</p></blockquote></aside>"
+    assert "> Is it the float?" in thread(quote)
+    assert "tovek" not in thread(quote)
