@@ -17,7 +17,6 @@ _TITLE_CLOSERS = "）)】》〉］]"
 _NOTES = re.compile(r"(?:[ \t]?\[\d{1,3}(?:[-–,，]\d{1,3})*\])+")
 _SPEAKS = re.compile(r"[^。！？，,；;：:\n]{0,12}?(?:说|表示|称|道|问|指出|认为|介绍|强调|坦言|透露|补充|回答|答|写)")
 """Who said what was just quoted: `“……！”他说。` is one sentence."""
-_HAN = re.compile("[\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 
 _NUMBERING = re.compile(r"\s*[(（]?(?:\d{1,3}(?:\.\d{1,3})*|[A-Za-z]|[ivx]{1,4}|[IVX]{1,4})")
 _WORD_BEFORE = re.compile(r"[\w.]+$")
@@ -88,7 +87,16 @@ def _full_stop_ends(text: str, stop: int, closed: int, end: int) -> bool:
 def _between_han(text: str, mark: re.Match[str], end: int) -> bool:
     """Half-width stops in Chinese text, which has no blank after them: `真的吗?他说`."""
     before = text[mark.start() - 1 : mark.start()]
-    return bool(_HAN.match(before)) and (bool(_HAN.match(text, end)) or text[end] in "“「『《")
+    return _is_han(before) and (_is_han(text[end]) or text[end] in "“「『《")
+
+
+def _is_han(character: str) -> bool:
+    """Compared, not matched: to compile such a class takes 2 ms at every start."""
+    return (
+        "\u3400" <= character <= "\u9fff"
+        or "\uf900" <= character <= "\ufaff"
+        or "\U00020000" <= character <= "\U0003ffff"
+    )
 
 
 def _may_stop_before_blank(text: str, start: int, mark: re.Match[str], end: int) -> bool:

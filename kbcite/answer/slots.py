@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 
@@ -40,7 +41,8 @@ def differing_runs(first: str, second: str) -> tuple[str, str] | None:
     """
     a, b = _tokens(first), _tokens(second)
     words_a, words_b = [t for t, _, _ in a], [t for t, _, _ in b]
-    if min(len(a), len(b)) < 4:
+    most = (Counter(words_a) & Counter(words_b)).total()  # of any words in common, in whatever order
+    if min(len(a), len(b)) < 4 or most < MOSTLY * max(len(a), len(b)):
         return None
     same = sum(block.size for block in SequenceMatcher(None, words_a, words_b, autojunk=False).get_matching_blocks())
     runs = _joined(_replaced(words_a, words_b, 12))

@@ -83,7 +83,7 @@ def idf_over(texts: Iterable[str]) -> Weigh:
     total = 0
     for text in texts:
         total += 1
-        count.update(set(stems(text)))
+        count.update({stem(term) for term in set(terms(text))})
     return weigh_by(count, total)
 
 

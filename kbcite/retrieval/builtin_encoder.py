@@ -15,7 +15,7 @@ import hashlib
 import os
 import shutil
 import tempfile
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cached_property
 from importlib.resources import files
 from importlib.util import find_spec
@@ -58,8 +58,19 @@ class BuiltinEncoder:
                 ' or set encoder = "st:intfloat/multilingual-e5-small" under [index]'
             )
         self._threads = threads
+        self._begun: tuple[list[str], Future[Vectors]] | None = None
+
+    def begin(self, question: str) -> None:
+        thread = ThreadPoolExecutor(1)
+        self._begun = [question], thread.submit(self._encode_queries, [question])
+        thread.shutdown(wait=False)
 
     def encode_queries(self, texts: list[str]) -> Vectors:
+        if self._begun and self._begun[0] == texts:
+            return self._begun[1].result()
+        return self._encode_queries(texts)
+
+    def _encode_queries(self, texts: list[str]) -> Vectors:
         return np.asarray(self._question_engine.query([clean_text(text) for text in texts]), np.float32)
 
     def encode_passages(self, texts: list[str]) -> Vectors:

