@@ -49,6 +49,18 @@ RULINGS = {
     },
 }
 """What decided between sources that differ, by `Conflict.ruling`."""
+DROPPED = {
+    "below_threshold": "not close enough to the question",
+    "page_crowded": "their page has enough passages among the others",
+    "figure_mismatch": "a figure of the question is not in them",
+    "near_duplicate": "another one says the same",
+    "over_top_k": "more than are used",
+    "superseded": "the page was fetched again and stands in front",
+    "page_gone": "the server says that the page is gone",
+    "corrected": "another page corrects theirs",
+    "stale": "older than such questions allow",
+}
+"""Why a candidate was left out."""
 _OUTCOMES = {
     "en": {
         "live": "fetched live",
@@ -71,7 +83,7 @@ _WHY: tuple[tuple[re.Pattern[str], str, str], ...] = (
     (pattern(r"low_score: nothing was found"), "nothing stored was found", "没有找到已存内容"),
     (
         pattern(r"low_score: ([\d.]+), ([\d.]+) is needed"),
-        r"what is stored fits by \1, \2 is needed",
+        r"what is stored reaches a relevance of \1, \2 is needed",
         r"已存内容相关度 \1，需要 \2",
     ),
     (

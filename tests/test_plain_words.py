@@ -67,7 +67,7 @@ def test_it_stands_in_text_markdown_and_html(answer: Answer, language: str) -> N
     ("reason", "en", "zh"),
     [
         ("asked", "it was asked for", "按要求"),
-        ("low_score: 0.20, 0.45 is needed", "what is stored fits by 0.20, 0.45 is needed", "已存内容相关度 0.20，需要 0.45"),
+        ("low_score: 0.20, 0.45 is needed", "what is stored reaches a relevance of 0.20, 0.45 is needed", "已存内容相关度 0.20，需要 0.45"),
         ("low_score: nothing was found", "nothing stored was found", "没有找到已存内容"),
         ("volatile_entity: 茅台", "what is said of 茅台 changes quickly", "关于茅台的内容变化快"),
         ("page_gone: https://a.example/", "a stored page is gone", "原页面已不存在"),

@@ -33,7 +33,7 @@ _AROUND = pattern(r"^[\s\"'`*“”.:]+|[\s\"'`*“”.。:]+$")
 class Classified:
     name: str
     by: str
-    """`--class`, `words of the settings`, `the model NAME`, or `rules`; with what the model did where it was asked in vain."""
+    """`--class`, `words of the settings`, `the model NAME`, or `the rules`; with what the model did where it was asked in vain."""
     usage: tuple[tuple[str, int], ...] = ()
     """Tokens of the model's call."""
 
@@ -48,16 +48,16 @@ def classify(
             return Classified(name, "words of the settings")
     by_rules = classify_question(question).value
     if complete is None:
-        return Classified(by_rules, "rules")
+        return Classified(by_rules, "the rules")
     try:
         reply = complete(_messages(question, classes))
     except KbciteError as error:
-        return Classified(by_rules, f"rules, for {str(error).partition(';')[0]}")
+        return Classified(by_rules, f"the rules, for {str(error).partition(';')[0]}")
     said = _AROUND.sub("", reply.text).casefold()
     found = next((name for name in classes if name.casefold() == said), None)
     if found is None:
         shown = " ".join(reply.text.split())[:60]
-        return Classified(by_rules, f"rules, for model {model!r} said {shown!r}, which is no class", reply.usage)
+        return Classified(by_rules, f"the rules, for model {model!r} said {shown!r}, which is no class", reply.usage)
     return Classified(found, f"the model {model}", reply.usage)
 
 

@@ -11,10 +11,12 @@ import typer
 from kbcite.cli.context import context_of
 from kbcite.cli.saved_answers import find_answer, sources_of
 from kbcite.clock import to_minute
+from kbcite.plain_words import DROPPED, REFUSALS, class_name, live_reason, unfit_reason, window
+from kbcite.records import RefusalReason
 from kbcite.render import counted, fitted, one_line, printable, where
 
 if TYPE_CHECKING:
-    from kbcite.answer.trace import LiveTrace, Trace, TracedCandidate
+    from kbcite.answer.trace import LiveTrace, Trace, TracedCandidate, TracedFetch
 
 SHOWN = 8
 """Candidates that were left out and are shown one by one without --all; used ones are shown all."""
@@ -76,7 +78,7 @@ def _tree(record: dict[str, Any], found: Trace | None, everything: bool) -> Node
     parts = [_question(record, found), _retrieval(record, found, everything, timing)]
     if found is not None and found.live is not None:
         parts.append(_live(record, found.live))
-    steps = tuple(Node(printable(step)) for step in grounding["path"])
+    steps = tuple(Node(_step(step)) for step in grounding["path"])
     confidence = grounding.get("confidence")
     sure = "" if confidence is None else f", confidence {confidence:.2f}"
     parts.append(Node(f"answer     {printable(record['method'])}{sure}{_took(timing, 'answer')}", steps))
@@ -93,8 +95,11 @@ def _tree(record: dict[str, Any], found: Trace | None, everything: bool) -> Node
 
 
 def _question(record: dict[str, Any], found: Trace | None) -> Node:
-    window = record["freshness"]["window_s"]
-    about = [f"class {record['freshness']['class']}", f"window {_span(window)}" if window else "no window"]
+    fresh = record["freshness"]
+    about = [f"class {class_name(fresh['class'], 'en')}"]
+    if found and found.live and found.live.class_by:
+        about[0] += f", told by {one_line(found.live.class_by, 300)}"
+    about.append(window(fresh["window_s"], "en"))
     if found:
         about = [found.language, f"asks for {found.kind}" if found.kind != "other" else "asks for anything", *about]
         about += [f"figures {', '.join(map(printable, found.figures))}"] * bool(found.figures)
@@ -115,36 +120,81 @@ def _retrieval(record: dict[str, Any], found: Trace | None, everything: bool, ti
     used = [Node(_candidate(c)) for c in found.candidates if c.dropped is None]
     dropped = [c for c in found.candidates if c.dropped is not None]
     shown = dropped if everything else dropped[:SHOWN]
-    rest = Counter(c.dropped for c in dropped[len(shown) :])
-    more = [Node(f"and {rest.total()} more: " + ", ".join(f"{why} {n}" for why, n in rest.items()))] if rest else []
-    return Node(text, (*used, *(Node(_candidate(c)) for c in shown), *more))
+    counts = Counter(c.dropped for c in dropped)
+    left_out = [
+        Node(
+            f"left out, {DROPPED.get(why or '', 'for a reason of its own')} ({why}): {count}",
+            tuple(Node(_candidate(c)) for c in shown if c.dropped == why),
+        )
+        for why, count in counts.items()
+    ]
+    return Node(text, (*used, *left_out))
 
 
 def _live(record: dict[str, Any], live: LiveTrace) -> Node:
     """Whether pages were looked at, why, and what came of each."""
     began, ended = live.retrieval_ms
-    below = [Node(f"trigger {one_line(trigger, 200)}") for trigger in live.triggers]
-    below += [Node(f"not believed: {printable(url)}, {printable(why)}") for url, why in live.invalid]
+    because = "although" if live.way == "stored" else "because"
+    below = [Node(f"{because} {one_line(live_reason(trigger, 'en'), 200)}") for trigger in live.triggers]
+    # A stored page that was fetched again stands among the candidates that were left out.
+    doubted = [(url, why) for url, why in live.invalid if why != "superseded"]
+    below += [Node(f"not believed any more: {printable(url)}, {_disbelief(why)}") for url, why in doubted]
     below += [Node(f"not allowed: {printable(url)}, {one_line(why, 160)}") for url, why in live.refused]
-    for fetch in live.fetches:
-        when = "from the pool" if fetch.way == "pool" else f"{fetch.began_ms:.0f} to {fetch.ended_ms:.0f} ms"
-        fate = "used" if fetch.is_used else f"{fetch.outcome} {one_line(fetch.detail, 120)}".strip()
-        below.append(Node(f"{fate}: {printable(fetch.url)} ({fetch.why}), {when}"))
+    below += [Node(_fetch(fetch)) for fetch in live.fetches]
     if any(fetch.way == "fetch" for fetch in live.fetches):
         below.append(
             Node(f"retrieval ran from {began:.0f} to {ended:.0f} ms, {live.overlap_ms:.0f} ms of it beside a fetch")
         )
+    return Node(f"live       {_looked(record, live)}", tuple(below))
+
+
+def _looked(record: dict[str, Any], live: LiveTrace) -> str:
+    if live.way == "stored":
+        return f"no page was looked at: {one_line(live_reason(live.reason, 'en'), 200)}"
     use = record["freshness"].get("live")
-    outcome = f", {use['outcome']}" if use and use["triggered"] else ""
-    return Node(f"live       {live.way}: {one_line(live.reason, 200)}{outcome}", tuple(below))
+    took = f"; done after {use['elapsed_ms']:.0f} ms" if use else ""
+    where_from = "in the pool of pages fetched lately" if live.way == "pool" else "now"
+    used = sum(fetch.is_used for fetch in live.fetches)
+    came = f"{used} used" if used else "none fit for use, so what is stored answers"
+    return f"{counted(len(live.fetches), 'page')} looked at {where_from}, {came}{took}"
+
+
+_WHY_LOOKED = {
+    "live page": "a live page of the sources",
+    "stale hit": "the page of a passage that was found",
+    "named": "named in the question",
+    "found by search": "found by the search tool",
+}
+
+
+def _fetch(fetch: TracedFetch) -> str:
+    when = "from the pool" if fetch.way == "pool" else f"from {fetch.began_ms:.0f} to {fetch.ended_ms:.0f} ms"
+    why = _WHY_LOOKED.get(fetch.why) or f"linked from {printable(fetch.why.removeprefix('below '))}"
+    if fetch.is_used:
+        return f"used: {printable(fetch.url)} ({why}), {when}"
+    reason = ": ".join(part for part in (fetch.outcome, fetch.detail) if part)
+    return f"not used, {one_line(unfit_reason(reason, 'en'), 160)}: {printable(fetch.url)} ({why}), {when}"
+
+
+def _disbelief(why: str) -> str:
+    """`corrected by URL` as it is; the other reasons in words."""
+    return printable(why) if " " in why else DROPPED.get(why, printable(why))
+
+
+def _step(step: str) -> str:
+    """One step of the answer's path; the reason of a refusal with its words."""
+    code = step.removeprefix("refused: ")
+    return f"refused: {code}, {REFUSALS[RefusalReason(code)]}" if code in set(RefusalReason) else printable(step)
 
 
 def _candidate(candidate: TracedCandidate) -> str:
     cited = "".join(f"[{n}]" for n in candidate.cited_as)
-    fate = cited or candidate.dropped or "used"
+    fate = cited or ("-" if candidate.dropped else "used")
     s = candidate.scores
     place = where(candidate.title, candidate.heading_chain, candidate.url)
-    return f"{fate:<15} {s.relevance:.2f} ({s.fused:.2f} {s.dense:.2f} {s.coverage:.2f})  {candidate.block_id[:8]}  {place}"
+    return (
+        f"{fate:<5} {s.relevance:.2f} ({s.fused:.2f} {s.dense:.2f} {s.coverage:.2f})  {candidate.block_id[:8]}  {place}"
+    )
 
 
 def _claim(record: dict[str, Any], claim: dict[str, Any]) -> Node:
@@ -170,10 +220,11 @@ def _result(record: dict[str, Any]) -> Node:
     tokens = f", {tokens}" if tokens else ""
     refusal = record["refusal"]
     if refusal:
-        scores = ""
+        why = f"{refusal['reason']}, {REFUSALS[RefusalReason(refusal['reason'])]}"
         if refusal["best_score"] is not None and refusal.get("needed") is not None:
-            scores = f": {refusal['best_score']:.2f}, needed {refusal['needed']:.2f}"
-        return Node(f"refused    {refusal['reason']}{scores}, next: {refusal['next']}{time}{tokens}")
+            why += f": {refusal['best_score']:.2f}, {refusal['needed']:.2f} is needed"
+        told = (refusal["message"], *record["notices"])
+        return Node(f"refused    {why}; next: {refusal['next']}{time}{tokens}", tuple(map(_notice, told)))
     return Node(
         f"answered   {counted(len(sources_of(record)), 'source')}{time}{tokens}", tuple(map(_notice, record["notices"]))
     )
@@ -185,11 +236,3 @@ def _notice(notice: str) -> Node:
 
 def _took(timing: dict[str, float], step: str) -> str:
     return f", {timing[step]:.0f} ms" if step in timing else ""
-
-
-def _span(seconds: int) -> str:
-    """`2 days`, `3 hours`: the largest unit that divides it whole."""
-    for unit, size in (("days", 86400), ("hours", 3600), ("minutes", 60)):
-        if seconds % size == 0:
-            return f"{seconds // size} {unit}"
-    return f"{seconds} s"

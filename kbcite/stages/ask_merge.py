@@ -36,7 +36,8 @@ def merged(
 ) -> list[RetrievedBlock]:
     """The blocks of the fit pages in front; stored ones of the same pages, of pages that are gone, and stale ones are not used.
 
-    Marks what of `seen` is used or off the topic, and adds to `invalid` (URL → reason).
+    A stale page that was to be looked at and could not be had is fallen back to: its blocks stay. Marks what of `seen` is used or off
+    the topic, and adds to `invalid` (URL → reason).
     """
     live = _live_blocks(question, seen, judge, min_relevance)
     for one in seen:
@@ -52,8 +53,12 @@ def merged(
     stored = [_as_seen(block, at) for block in without(blocks, invalid)]
     stored = [replace(b, dropped=SUPERSEDED) if b.dropped is None and b.block.id in names else b for b in stored]
     if used:
+        lost = {one.found.requested_url for one in seen if one.reason}
         stored = [
-            replace(b, dropped=STALE) if b.dropped is None and is_stale(b.place, window_s, now) else b for b in stored
+            replace(b, dropped=STALE)
+            if b.dropped is None and b.place.url not in lost and is_stale(b.place, window_s, now)
+            else b
+            for b in stored
         ]
     both = [*live, *stored]
     corrected = corrections([block.place for block in both if block.dropped is None])

@@ -20,7 +20,7 @@ def asked(server: LlmServer, question: str = QUESTION, timeout_s: float = 5.0) -
 
 
 def test_the_rules_decide_where_no_model_is_set() -> None:
-    assert classify("公司最新的放假公告是什么？", CLASSES) == Classified("news", "rules")
+    assert classify("公司最新的放假公告是什么？", CLASSES) == Classified("news", "the rules")
 
 
 def test_a_class_of_ones_own_is_known_by_its_words_before_a_model_is_asked() -> None:
@@ -47,7 +47,7 @@ def test_a_model_chooses_among_the_configured_classes(reply: str, name: str) -> 
 def test_what_is_no_class_leaves_it_to_the_rules_and_is_told(reply: str) -> None:
     with serve_llm(reply) as server:
         found = asked(server)
-    assert (found.name, found.by) == (BY_RULES, f"rules, for model {MODEL!r} said {reply!r}, which is no class")
+    assert (found.name, found.by) == (BY_RULES, f"the rules, for model {MODEL!r} said {reply!r}, which is no class")
 
 
 @pytest.mark.parametrize(
@@ -64,6 +64,6 @@ def test_a_model_that_fails_leaves_it_to_the_rules_and_is_told(says: Says, why: 
         found = asked(server, timeout_s=0.3 if says.delay_s else 5.0)
         assert len(server.requests) == 1
     assert found.name == BY_RULES
-    assert found.by.startswith(f"rules, for model {MODEL!r}")
+    assert found.by.startswith(f"the rules, for model {MODEL!r}")
     assert why in found.by
     assert ";" not in found.by

@@ -284,6 +284,18 @@ def test_what_is_not_fit_falls_back_to_the_store_in_time_with_its_reason(
     assert len(site.paths()) == 1
 
 
+def test_a_page_that_cannot_be_had_is_fallen_back_to_though_another_was_fetched(club: Shell, site: Site) -> None:
+    configure(club, "", f'\nlive = ["{site.url}/staff.html"]\ntopics = ["ticket"]\n')
+    site.pages["/prices.html"] = Reply(b"broken", 503)
+    record = ask(club, PRICE, LATER)
+    assert "6.50 euros" in record["answer"]["text"]
+    assert record["freshness"]["stale_sources"] == [1]
+    assert {f["url"].rpartition("/")[2]: f["outcome"] for f in trace(club)["fetches"]} == {
+        "staff.html": "page",
+        "prices.html": "http_503",
+    }
+
+
 def test_a_page_that_was_too_slow_fills_the_pool_all_the_same(club: Shell, site: Site) -> None:
     def slow(handler: Any) -> str:
         time.sleep(3.5)
@@ -315,9 +327,11 @@ def test_the_trace_can_be_read_and_holds_no_secrets(club: Shell, site: Site) -> 
     )
     ask(club, PRICE, LATER)
     shown = club("trace").out
-    assert "live       live: stale: 19 days, the window is 7 days" in shown
-    assert f"used: {site.url}/prices.html (stale hit)" in shown
-    assert "retrieval ran from 0 to" in shown
+    assert "class product (changes now and then), told by the rules, within 7 days" in shown
+    assert "live       1 page looked at now, 1 used; done after " in shown
+    assert "because what is stored was seen 19 days ago, the window is 7 days" in shown
+    assert f"used: {site.url}/prices.html (the page of a passage that was found), from " in shown
+    assert "retrieval ran from " in shown
     assert "s3cr3t" not in json.dumps(club.json("trace"))
 
 

@@ -285,7 +285,9 @@ def test_a_number_that_is_not_there_is_named(town: Shell, asked: dict[str, Any])
 
 
 def test_a_refusal_has_its_trace_too(town: Shell, asked: dict[str, Any]) -> None:
-    assert "refused    below_threshold" in town("trace").out
+    shown = town("trace").out
+    assert "refused    below_threshold, nothing found is close enough to the question: " in shown
+    assert "left out, not close enough to the question (below_threshold): " in shown
 
 
 # ---------------------------------------------------------------- formats
