@@ -3,7 +3,8 @@
 Declared labels lie too often on the Chinese web to be obeyed, so the bytes decide and a label is evidence. In order:
 
 1. A byte-order mark, or UTF-16 without one that starts with `<`.
-2. ASCII only: nothing to decide (ISO-2022-JP where its escape sequence stands in the bytes).
+2. ASCII only: nothing to decide (ISO-2022-JP where its escape sequence stands in the bytes). Chinese or Korean shifted
+   into ASCII (HZ, ISO-2022-KR) is told and refused.
 3. UTF-8, because other encodings hardly ever form it by chance. A body cut inside a character passes, and so does a
    damaged one with at least 8 good characters for each broken place. No label overrules it, but one of an East Asian
    encoding where all there is are a few two-byte characters, which Chinese characters do form by chance.
@@ -24,7 +25,7 @@ from collections import Counter
 from functools import cache
 
 from kbcite.page import character_frequency
-from kbcite.page.encoding_labels import CODECS, name_of
+from kbcite.page.encoding_labels import CODECS, REPLACEMENT, is_refused, name_of
 from kbcite.records import DecodedPage
 
 _BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16le"), (codecs.BOM_UTF16_BE, "utf-16be"))
@@ -44,6 +45,7 @@ _CUT_CHARACTER = re.compile(rb"(?:[\xc2-\xdf]|[\xe0-\xef][\x80-\xbf]?|[\xf0-\xf4
 _ASCII = bytes(range(128))
 _BROKEN_PLACE = re.compile("\ufffd+")
 _GOOD_PER_BROKEN_PLACE = 8
+_HZ_RUN = re.compile(rb"~\{(?:[\x21-\x77][\x21-\x7e])+~\}")
 _FEW_CHARACTERS = 12
 """Two-byte UTF-8 characters below which a declared East Asian label is believed instead."""
 
@@ -86,6 +88,8 @@ def decode(data: bytes, content_type: str | None) -> DecodedPage:
     if utf16 := _utf16_without_bom(data, names):
         return _page(data.decode(CODECS[utf16], "replace"), utf16, "declared", declared)
     if data.isascii():
+        if _is_shifted(data, declared):
+            return DecodedPage(data.decode("ascii"), REPLACEMENT, "ascii", declared)
         if b"\x1b$" in data:
             return _page(data.decode("iso2022_jp_1", "replace"), "iso-2022-jp", "ascii", declared)
         return DecodedPage(data.decode("ascii"), "utf-8", "ascii", declared)
@@ -94,6 +98,15 @@ def decode(data: bytes, content_type: str | None) -> DecodedPage:
         or _as_east_asian(data, names, declared)
         or _as_single_byte(data, names, declared)
     )
+
+
+def _is_shifted(data: bytes, declared: tuple[tuple[str, str], ...]) -> bool:
+    """True for ASCII bytes that stand for other characters between marks, by their label or by how many they are."""
+    if any(is_refused(label) for _, label in declared) and (b"~{" in data or b"\x1b$" in data):
+        return True
+    runs = b"".join(_HZ_RUN.findall(data)) if b"~}" in data else b""
+    score, length = _likeness(runs.decode("hz", "replace"), "gb18030")
+    return length >= _SHORT_SAMPLE and score >= _CLEAR_SCORE
 
 
 def _page(

@@ -2,7 +2,8 @@
 
 The table is that of https://encoding.spec.whatwg.org/#names-and-labels with two changes. `gbk`, `gb2312` and their kin are
 named gb18030, whose decoder the standard gives them. The `replacement` encodings and `x-user-defined` are left out: a
-page that declares one of them declares nothing.
+page that declares one of them declares nothing, unless its bytes bear a `replacement` label out; then it is refused, as by
+browsers.
 """
 
 from __future__ import annotations
@@ -104,6 +105,19 @@ NAMES = {label: name for name, labels in _LABELS.items() for label in labels.spl
 """Label in lower case to WHATWG name."""
 
 
+REPLACEMENT = "replacement"
+_REFUSED = frozenset("csiso2022kr hz-gb-2312 iso-2022-cn iso-2022-cn-ext iso-2022-kr replacement".split())
+
+
+def is_refused(label: str) -> bool:
+    """True for a label of an encoding that the standard does not decode, for its bytes can hide markup in plain ASCII."""
+    return _folded(label) in _REFUSED
+
+
 def name_of(label: str) -> str | None:
     """WHATWG name of a declared label in any case, or None if the standard does not know it."""
-    return NAMES.get(label.strip(" \t\n\f\r\"'").lower())
+    return NAMES.get(_folded(label))
+
+
+def _folded(label: str) -> str:
+    return label.strip(" \t\n\f\r\"'").lower()

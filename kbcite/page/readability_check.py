@@ -11,6 +11,7 @@ from functools import cache
 
 from kbcite.page import character_frequency
 from kbcite.page.encoding import not_plain
+from kbcite.page.encoding_labels import REPLACEMENT
 from kbcite.records import DecodedPage
 
 _CONTROLS = bytes((*range(0x09), *range(0x0E, 0x1B), *range(0x1C, 0x20)))
@@ -48,9 +49,11 @@ _INNER_CAPITAL = re.compile("[а-я](?=[А-Я])")
 def why_unreadable(page: DecodedPage, unusual: bytes | None = None) -> str | None:
     """None for a page that reads as text, else a word for `Skipped.reason`.
 
-    `binary_data`, `replacement_characters` (bytes that did not decode, now or on their way here), or `mojibake` (decoded,
-    but to what no one writes). unusual: what `not_plain` leaves of the page, where it is at hand.
+    `refused_encoding` (one that browsers do not decode either), `binary_data`, `replacement_characters` (bytes that did not
+    decode, now or on their way here), or `mojibake` (decoded, but to what no one writes). unusual: what `not_plain` leaves of the page, where it is at hand.
     """
+    if page.encoding == REPLACEMENT:
+        return "refused_encoding"
     if unusual is None:
         unusual = not_plain(page.text.encode("utf-8", "surrogatepass"))
     if len(unusual) - len(unusual.translate(None, _CONTROLS)) > _MOST_CONTROLS * len(page.text):

@@ -59,3 +59,33 @@ def test_twice_encoded_quotation_marks_in_english_are_borne() -> None:
 def test_binary_data_is_not_text() -> None:
     assert why_unreadable(decode(bytes(range(256)) * 10, "text/html")) is not None
     assert why_unreadable(decode(b"GIF89a\x01\x00\x01\x00" * 50, "text/html")) == "binary_data"
+
+
+HZ_PAGE = b"<meta charset=hz-gb-2312><p>" + (NEWS * 3).encode("hz")
+
+
+@pytest.mark.parametrize(
+    ("data", "content_type"),
+    [
+        (HZ_PAGE, "text/html"),
+        (HZ_PAGE[26:], "text/html; charset=HZ-GB-2312"),
+        (HZ_PAGE[26:], "text/html"),
+        ((KOREAN * 3).encode("iso2022_kr"), "text/html; charset=iso-2022-kr"),
+    ],
+    ids=["by its label", "by the label of its server", "by its bytes", "Korean"],
+)
+def test_text_shifted_into_ascii_is_refused_by_name(data: bytes, content_type: str) -> None:
+    assert why_unreadable(decode(data, content_type)) == "refused_encoding"
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"<meta charset=hz-gb-2312><p>" + NEWS.encode(),
+        b"<meta charset=hz-gb-2312><p>Plain English, nothing else.",
+        b"<p>" + b'(format t "~{~a: ~a~%~}" list) ~{ ~} ' * 20,
+    ],
+    ids=["a label that the bytes contradict", "ASCII after all", "code with the same marks"],
+)
+def test_a_label_alone_is_not_refused_nor_are_its_marks(data: bytes) -> None:
+    assert why_unreadable(decode(data, "text/html")) is None
