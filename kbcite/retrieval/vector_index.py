@@ -261,6 +261,14 @@ def read_metadata(folder: Path) -> dict[str, Any]:
     return metadata
 
 
+def keep_stamp(folder: Path) -> None:
+    """Notes size and time of the vectors' file, which its caller has just compared with its checksum: those of a copied store are new."""
+    metadata = read_metadata(folder)
+    stamp = _stamp(folder / str(metadata["file"]))
+    if stamp != metadata["stamp"]:
+        _write(folder / METADATA_NAME, signed(json.dumps({**metadata, "stamp": stamp}).encode()))
+
+
 def _format_of(data: bytes) -> int | None:
     """The format that an index says it is of; None where it says none."""
     try:

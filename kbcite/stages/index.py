@@ -12,7 +12,7 @@ from pathlib import Path
 
 from kbcite.errors import ModelMismatch, NotFound, StoreError
 from kbcite.retrieval.encoder import Encoder
-from kbcite.retrieval.vector_index import VectorIndex, ids_digest, mismatch, read_metadata
+from kbcite.retrieval.vector_index import VectorIndex, ids_digest, keep_stamp, mismatch, read_metadata
 from kbcite.store.database import Database
 
 COMMIT_EVERY = 64
@@ -130,4 +130,7 @@ def _whole(folder: Path, ids: list[str], generation: int) -> VectorIndex | None:
         index = VectorIndex.load(folder, thorough=True)
     except (NotFound, StoreError):
         return None
-    return index if index.generation == generation and ids_digest(index.block_ids) == ids_digest(ids) else None
+    if index.generation != generation or ids_digest(index.block_ids) != ids_digest(ids):
+        return None
+    keep_stamp(folder)
+    return index

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from kbcite.errors import ModelMismatch, NotFound
 from kbcite.page.chunking import chunk_document
 from kbcite.records import CleanDocument, FetchedPage, Metadata, SourceType
 from kbcite.retrieval.ranking import RankingOptions
+from kbcite.retrieval.vector_index import read_metadata
 from kbcite.stages.index import Embedded, Indexed, compact, index_blocks
 from kbcite.stages.search import open_index, search_blocks
 from kbcite.store.archive import digest_of
@@ -62,6 +64,16 @@ def test_no_text_is_embedded_twice(database: Database, tmp_path: Path) -> None:
     assert (first.embedded, second.embedded, second.reused) == (1, 1, 1)
     assert encoder.encoded == ["The pool opens at seven.", "The library closes at nine."]
     assert not index(database, encoder, tmp_path).written
+
+
+def test_indexing_learns_the_file_times_of_a_copied_store(database: Database, tmp_path: Path) -> None:
+    encoder = BagEncoder()
+    store(database, "https://a.example/1", "The pool opens at seven.")
+    index(database, encoder, tmp_path)
+    file = tmp_path / read_metadata(tmp_path)["file"]
+    os.utime(file, (1, 1))
+    assert not index(database, encoder, tmp_path).written
+    assert read_metadata(tmp_path)["stamp"] == [file.stat().st_size, 1_000_000_000]
 
 
 def test_a_run_that_dies_keeps_the_batches_it_reported(database: Database, tmp_path: Path) -> None:
