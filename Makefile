@@ -28,6 +28,7 @@ $(STAMP): pyproject.toml
 	@$(BIN)/pip install -q --upgrade "pip>=25.1"
 	@$(INSTALL_TORCH)
 	@$(BIN)/pip install -q -e . --group dev
+	@$(BIN)/python -m compileall -q kbcite
 	@touch $@
 
 demo: dev
