@@ -184,6 +184,15 @@ class ClassSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class TelemetrySettings:
+    """Where the trace of each answer is sent, beside being kept."""
+
+    endpoint: str = ""
+    """A collector of OpenTelemetry (OTLP over HTTP), like `http://127.0.0.1:4318`; empty means that nothing is sent."""
+    timeout_s: float = 3.0
+
+
+@dataclass(frozen=True, slots=True)
 class ToolServerSettings:
     """An MCP server that fetches or searches for kbcite: a program that is started, or an address."""
 
@@ -236,6 +245,7 @@ class Settings:
     ask: AskSettings = field(default_factory=AskSettings)
     recheck: RecheckSettings = field(default_factory=RecheckSettings)
     live: LiveSettings = field(default_factory=LiveSettings)
+    telemetry: TelemetrySettings = field(default_factory=TelemetrySettings)
     classes: tuple[tuple[str, ClassSettings], ...] = BUILTIN_CLASSES
     mcp: tuple[tuple[str, ToolServerSettings], ...] = ()
     """Tool servers by name."""

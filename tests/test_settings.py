@@ -83,7 +83,7 @@ def test_a_wrong_setting_is_named(tmp_path: Path, text: str, told: str) -> None:
 
 def test_the_template_shows_every_setting_with_its_default() -> None:
     template = resources.files("kbcite.store").joinpath("kbcite.template.toml").read_text(encoding="utf-8")
-    sections = {name: {} for name in ("crawl", "chunk", "index", "ask", "recheck", "live")}
+    sections = {name: {} for name in ("crawl", "chunk", "index", "ask", "recheck", "live", "telemetry")}
     assert tomllib.loads(template) == sections | {"classes": {name: {} for name, _ in BUILTIN_CLASSES}}
     shown = tomllib.loads(
         re.sub(r"^# (?=\w+ = )", "", template, flags=re.MULTILINE)

@@ -73,6 +73,7 @@ def ask(
     ] = False,
 ) -> None:
     """Ask a question: a cited answer or a refusal. A refusal ends with exit code 3."""
+    from kbcite.cli.telemetry import open_telemetry
     from kbcite.stages.ask import save_answer
 
     context = context_of(ctx)
@@ -86,6 +87,7 @@ def ask(
     with context.reading() as store, ExitStack() as doors:
         wanted = LiveMode.NEVER if no_live else live or store.settings.live.mode
         look = _Wanted(wanted, class_, doors)
+        send_trace = open_telemetry(context, store)
         answered = _answer(
             context,
             store,
@@ -104,6 +106,7 @@ def ask(
         write_answer(context, store, answered.answer, format_, output)
         if not save_answer(store.database, answered):
             context.say(f"{context.store} cannot be written, so the answer is not kept")
+        send_trace(answered)
         if look.look is not None:
             _fill(context, store, look.look)
         bar = store.settings.ask

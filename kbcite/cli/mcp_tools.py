@@ -133,6 +133,7 @@ class Served:
         from kbcite.answer.record import to_record
         from kbcite.cli.answer_output import plain_text
         from kbcite.cli.ask import answer_anew
+        from kbcite.cli.telemetry import open_telemetry
         from kbcite.stages.ask import save_answer
 
         question = " ".join(_text(given, "question").split())
@@ -140,6 +141,7 @@ class Served:
         with ExitStack() as doors:
             store = doors.enter_context(self.context.reading())
             _end_when(stop, store)
+            send_trace = open_telemetry(self.context, store)
             answered = answer_anew(
                 self.context,
                 store,
@@ -156,6 +158,7 @@ class Served:
             if not save_answer(store.database, answered):
                 self.context.say(f"{self.context.store} cannot be written, so the answer is not kept")
             store.database.connection.set_progress_handler(None, 0)
+            doors.callback(send_trace, answered)
             after = doors.pop_all()
         answer = answered.answer
         return Reply(f"{plain_text(answer)}\n\nanswer {answer.id}", to_record(answer), after)

@@ -36,6 +36,8 @@ class Answered:
     cited: tuple[tuple[int, str, int, str], ...]
     """(n, block ID, document, digest) of each source: what the store needs to open it again."""
     trace: Trace | None = None
+    began_ns: int = 0
+    """When the question began by the machine's clock, in nanoseconds since the epoch."""
 
 
 def answer_question(
@@ -54,7 +56,7 @@ def answer_question(
     nearness: ranks passages in another language than the question's. look: fetches pages beside the retrieval where the question asks
     for it; its class is the question's.
     """
-    began = time.perf_counter()
+    began, began_ns = time.perf_counter(), time.time_ns()
     if look is not None:
         look.begin(question)
         options = replace(options, question_class=look.question_class, is_high_risk=look.is_high_risk)
@@ -102,7 +104,8 @@ def answer_question(
         timing.insert(1, ("live", _ms(found, seen)))
     outcome = replace(outcome, sources=sources, timing_ms=tuple(timing))
     cited = [(source.n, source.block_id, document_of[source.n], source.snapshot.digest) for source in sources]
-    return Answered(outcome, tuple(cited), trace_of(question, retrieved, sources, looked.trace if looked else None))
+    trace = trace_of(question, retrieved, sources, looked.trace if looked else None)
+    return Answered(outcome, tuple(cited), trace, began_ns)
 
 
 def save_answer(database: Database, answered: Answered) -> bool:

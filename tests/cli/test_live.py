@@ -335,6 +335,33 @@ def test_the_trace_can_be_read_and_holds_no_secrets(club: Shell, site: Site) -> 
     assert "s3cr3t" not in json.dumps(club.json("trace"))
 
 
+def test_the_trace_goes_to_a_collector_that_is_named_and_to_none_offline(club: Shell, site: Site) -> None:
+    pytest.importorskip("opentelemetry.sdk")
+    bodies: list[bytes] = []
+
+    def receive(handler: Any) -> bytes:
+        bodies.append(handler.rfile.read(int(handler.headers["Content-Length"])))
+        return b""
+
+    with serve_site({"/v1/traces": receive}) as collector:
+        configure(club, f'telemetry endpoint = "{collector.url}"')
+        record = ask(club, PRICE, LATER)
+        ask(club, PRICE, LATER, "--offline")
+    assert len(bodies) == 1
+    assert bytes.fromhex(record["trace_id"]) in bodies[0]
+    assert b"kbcite.live.outcome" in bodies[0]
+    assert b"day ticket" not in bodies[0]
+
+
+def test_a_collector_that_fails_costs_a_line_and_not_the_answer(club: Shell, site: Site) -> None:
+    pytest.importorskip("opentelemetry.sdk")
+    with serve_site({}) as collector:
+        configure(club, f'telemetry endpoint = "{collector.url}"')
+        outcome = club("--now", SOON, "ask", PRICE)
+    assert (outcome.code, "6.50 euros" in outcome.out) == (0, True)
+    assert "the trace was not sent: the collector answered with status 404" in outcome.err
+
+
 def test_labels_hold_for_live_pages_too(club: Shell, site: Site) -> None:
     configure(club, "", f'\nlive = ["{site.url}/notices/"]\nlabels = ["board"]\n')
     ask(club, "What is the latest notice of the club?", LATER, "--label", "public", "--live")
