@@ -60,11 +60,12 @@ _STATEMENT = re.compile(
     r"disclaimer\b|powered by\b|GMT\s?[+-]\d+, )",
     re.IGNORECASE,
 )
-_DATE_WORDS = r"\b\d{4}[-/.年]\d{1,2}[-/.月]\d{1,2}|\b(?:published|updated|posted|written by|last modified)\b"
-_LATIN_DATELINE = re.compile(_DATE_WORDS)
-_DATELINE = re.compile(
+# Nearly every short text is searched for these: a pattern that begins with a letter or digit finds its places many times as fast.
+_DAY = re.compile(r"\d\d\d\d[-/.年]\d{1,2}[-/.月]\d{1,2}")
+_DATELINE_WORD = re.compile(r"(?:published|updated|posted|written by|last modified)\b")
+_DATELINE_LABEL = re.compile(
     r"(?:(?:发布|公告|更新|发表)?(?:时间|日期)|来源|作者|编辑|记者|浏览(?:次数|量)?|阅读(?:次数|量)?|点击(?:数|量)?|字体|字号|大小)\s*[:：]"
-    r"|[发發][布表]于|只看(?:该作者|楼主)|(?:查看|回复)\s*[:：]\s*\d|" + _DATE_WORDS
+    r"|[发發][布表]于|只看(?:该作者|楼主)|(?:查看|回复)\s*[:：]\s*\d"
 )
 _NOTES_NAME = re.compile(r"(?<![a-z])(?:(?:foot|end)notes?|references|reflist|bibliography)(?![a-z])", re.IGNORECASE)
 _SENTENCE_END = re.compile("[。！？]")
@@ -80,11 +81,10 @@ _AD_LABEL = re.compile(
     re.IGNORECASE,
 )
 _LONGEST_LABEL = 40
-_PAGER_WORD = re.compile(
-    r"首页|尾页|末页|[上下]一?页|[第共页]|\b(?:pages?|of|first|last|next|prev(?:ious)?|weiter|zurück|suivante?|précédente?|siguiente|anterior)\b",
-    re.IGNORECASE,
-)
+_PAGER_WORDS = r"(?:首页|尾页|末页|[上下]一?页|[第共页]|\b(?:pages?|of|first|last|next|prev(?:ious)?|weiter|zurück|suivante?|précédente?|siguiente|anterior)\b)"
+_PAGER_WORD = re.compile(_PAGER_WORDS, re.IGNORECASE)
 """What stands between the numbers of the pages that a text is split into."""
+_PAGER_START = re.compile(rf"[\W\d_]*{_PAGER_WORDS}", re.IGNORECASE)
 
 
 def cut_named(regions: Regions, kind: PageKind) -> dict[int, str]:
@@ -299,8 +299,10 @@ def _is_card(page: Page, region: int) -> bool:
 
 def _is_pager(text: str) -> bool:
     """True for a line of page numbers and words such as 下一页 only."""
+    if not _PAGER_START.match(text):
+        return False
     rest, words = _PAGER_WORD.subn("", text)
-    return words > 0 and (words > 1 or any(map(str.isdigit, text))) and not any(map(str.isalpha, rest))
+    return (words > 1 or any(map(str.isdigit, text))) and not any(map(str.isalpha, rest))
 
 
 def _is_only_links(page: Page, region: int) -> bool:
@@ -318,8 +320,10 @@ def _may_be_dateline(page: Page, region: int) -> bool:
 
 
 def _reads_as_dateline(text: str) -> bool:
-    pattern = _LATIN_DATELINE if text.isascii() else _DATELINE
-    return len(pattern.findall(text)) >= 2 and not _SENTENCE_END.search(text)
+    marks = len(_DAY.findall(text)) + len(_DATELINE_WORD.findall(text))
+    if marks < 2 and not text.isascii() and (":" in text or "：" in text or "于" in text or "看" in text):
+        marks += len(_DATELINE_LABEL.findall(text))
+    return marks > 1 and not _SENTENCE_END.search(text)
 
 
 def is_statement(page: Page, region: int) -> bool:

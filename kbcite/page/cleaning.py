@@ -7,6 +7,7 @@ import hashlib
 from kbcite.page.encoding import decode, not_plain, strip_invisible, utf8_of
 from kbcite.page.extraction import NoContent, extract
 from kbcite.page.fingerprint import masked_fingerprint
+from kbcite.page.head import read_head
 from kbcite.page.metadata import read_metadata
 from kbcite.page.readability_check import why_unreadable
 from kbcite.page.tree import parse_html
@@ -28,8 +29,9 @@ def clean_page(data: bytes, url: str, content_type: str | None) -> CleanDocument
         return Skipped(url, Stage.CLEAN, reason, f"decoded as {decoded.encoding} by {decoded.how}")
     text = strip_invisible(decoded.text, unusual)
     root = parse_html(text, utf8 if text is decoded.text else None)
-    metadata = read_metadata(root, url)
-    content = extract(root, text, url)
+    head = read_head(root)
+    metadata = read_metadata(root, head, url)
+    content = extract(root, head, text, url)
     if isinstance(content, NoContent):
         return Skipped(url, Stage.CLEAN, content.reason, content.detail)
     return CleanDocument(

@@ -9,6 +9,7 @@ from lxml import etree
 
 from kbcite.page.encoding import decode, strip_invisible
 from kbcite.page.extraction import NoContent, Selection, select
+from kbcite.page.head import read_head
 from kbcite.page.markdown import write_markdown
 from kbcite.page.metadata import read_with_places
 from kbcite.page.readability_check import why_unreadable
@@ -73,11 +74,12 @@ def explain_page(data: bytes, url: str, content_type: str | None) -> Explanation
         return _explanation(url, decoded, (), reason)
     text = strip_invisible(decoded.text)
     root, parse_notes = parse_with_notes(text)
-    metadata, places = read_with_places(root, url)
+    head = read_head(root)
+    metadata, places = read_with_places(root, head, url)
     facts = tuple(Fact(field, str(getattr(metadata, field)), place) for field, place in places)
     # Kept alive, the elements can be told in the order of the page after some have been taken out of the tree.
     elements = [(element, str(element.tag)) for element in root.iter()]
-    selection = select(root, text, url)
+    selection = select(root, head, text, url)
     notes = list(parse_notes)
     if hidden := len(decoded.text) - len(text):
         notes.append(f"{hidden} characters of invisible ones left out")

@@ -15,6 +15,7 @@ from itertools import takewhile
 from lxml import etree
 
 from kbcite.page.boilerplate import cut_inside, cut_named, cuts_of_index, is_dateline, is_statement
+from kbcite.page.head import Head
 from kbcite.page.markdown import write_markdown
 from kbcite.page.page_kind import PageKind
 from kbcite.page.posts import cut_profiles, cut_repeated, labels_in_brackets
@@ -79,12 +80,13 @@ class Selection:
         )
 
 
-def extract(root: etree._Element, source: str, url: str = "") -> MainContent | NoContent:
+def extract(root: etree._Element, head: Head, source: str, url: str) -> MainContent | NoContent:
     """The main content of a parsed page. The tree is used up: what is never content is taken out of it.
 
-    source: the decoded text that the tree was parsed from; spans count in it. url: its words help to know a forum.
+    head: what `read_head` gives of the tree. source: the decoded text that the tree was parsed from; spans count in it.
+    url: its words help to know a forum.
     """
-    selection = select(root, source, url)
+    selection = select(root, head, source, url)
     if isinstance(selection, NoContent):
         return selection
     page = selection.page
@@ -94,12 +96,12 @@ def extract(root: etree._Element, source: str, url: str = "") -> MainContent | N
     return MainContent(markdown, locate(pieces, source))
 
 
-def select(root: etree._Element, source: str, url: str) -> Selection | NoContent:
+def select(root: etree._Element, head: Head, source: str, url: str) -> Selection | NoContent:
     """Which regions of a page are its main text. The tree is used up; arguments as for `extract`."""
     body = root.find("body")
     if body is None:
         body = root
-    kind = PageKind(url, root, body)
+    kind = PageKind(url, head, body)
     strip_unseen(root, body, source)
     regions = measure(body)
     unit = regions.unit

@@ -20,6 +20,8 @@ _COMMENT_START = re.compile(r"\s*(?:<!--|//\s*<!\[CDATA\[|<!\[CDATA\[)")
 _COMMENT_ENDS = ("-->", "]]>")
 _TRAILING_COMMA = re.compile(r",\s*(?=[}\]])")
 
+_item_types = etree.XPath("descendant-or-self::*/@itemtype", smart_strings=False)
+
 JsonObject = dict[str, Any]
 
 
@@ -33,8 +35,12 @@ class Head:
     """Contents by name, property or itemprop in lower case."""
     links: dict[str, str] = field(default_factory=dict)
     """First href by relation in lower case."""
+    records: list[str] = field(default_factory=list)
+    """The JSON-LD scripts as they are written."""
     items: list[JsonObject] = field(default_factory=list)
-    """JSON-LD objects that describe the page, articles first."""
+    """Objects of these that describe the page, articles first."""
+    item_types: list[str] = field(default_factory=list)
+    """Types of microdata all over the page."""
     headings: list[etree._Element] = field(default_factory=list)
     times: list[etree._Element] = field(default_factory=list)
     """`time` elements, and the `abbr` elements that microformats use for them."""
@@ -49,20 +55,21 @@ class Head:
 
 
 def read_head(root: etree._Element) -> Head:
-    head = Head()
+    head = Head(item_types=_item_types(root))
     for element in root.iter(*_TAGS):
         tag = element.tag
         if tag == "meta":
-            content = (element.get("content") or "").strip()
+            attributes = dict(element.items())
+            content = attributes.get("content", "").strip()
             for attribute in ("name", "property", "itemprop", "http-equiv"):
-                if name := element.get(attribute):
+                if name := attributes.get(attribute):
                     head.metas.setdefault(name.strip().lower(), []).append(content)
         elif tag == "link":
             for relation in (element.get("rel") or "").lower().split():
                 head.links.setdefault(relation, (element.get("href") or "").strip())
         elif tag == "script":
             if "ld+json" in (element.get("type") or ""):
-                head.items.extend(_items(element.text or ""))
+                head.records.append(element.text or "")
         elif tag == "title":
             # Pictures in SVG have titles, too; the page's is the first.
             head.title = head.title or text_of(element)[:_LONGEST_TITLE]
@@ -73,6 +80,7 @@ def read_head(root: etree._Element) -> Head:
                 head.times.append(element)
         else:
             head.headings.append(element)
+    head.items = [item for record in head.records for item in _items(record)]
     head.items.sort(key=lambda item: not is_article(item))
     return head
 

@@ -10,7 +10,7 @@ from urllib.parse import unquote
 
 from lxml import etree
 
-from kbcite.page.head import Head, is_article, read_head, text_of, types_of
+from kbcite.page.head import Head, is_article, text_of, types_of
 from kbcite.page.publication import read_publication
 from kbcite.page.titles import clean_title, fold
 from kbcite.records import Metadata
@@ -51,20 +51,19 @@ Placed = tuple[str, str]
 """What a page says, and the place that says it: `meta:author`, `json-ld`, `h1` ..."""
 
 
-def read_metadata(root: etree._Element, url: str, fetched_at: str | None = None) -> Metadata:
-    """The metadata of a whole page, nothing stripped from it yet.
+def read_metadata(root: etree._Element, head: Head, url: str, fetched_at: str | None = None) -> Metadata:
+    """The metadata of a whole page, nothing stripped from it yet, with what `read_head` gives of it.
 
     url: where the page was found; relative links are resolved against it. fetched_at: when; a later date is not
     believed. Without it any date is.
     """
-    return read_with_places(root, url, fetched_at)[0]
+    return read_with_places(root, head, url, fetched_at)[0]
 
 
 def read_with_places(
-    root: etree._Element, url: str, fetched_at: str | None = None
+    root: etree._Element, head: Head, url: str, fetched_at: str | None = None
 ) -> tuple[Metadata, tuple[Placed, ...]]:
     """`read_metadata`, and for each of its fields that was found the place it was read from, as (field, place)."""
-    head = read_head(root)
     site_name, site_place = _site_name(head) or (None, "")
     canonical_url, canonical_place = _canonical_url(head, url) or (None, "")
     # A page found under another address, `?p=12`, still names the one with its day.

@@ -7,6 +7,8 @@ from functools import cached_property
 
 from lxml import etree
 
+from kbcite.page.head import Head
+
 _PRODUCT = re.compile(r'"@type"\s*:\s*"Product"|schema\.org/Product\b|^og:type=product', re.MULTILINE)
 _QUESTION = re.compile(r"QAPage|^itemtype=https?://schema\.org/Question$", re.MULTILINE)
 _QUESTIONS_OF_A_SITE = "FAQPage"
@@ -19,23 +21,14 @@ _FORUM_WORD = re.compile(
 )
 
 
-_item_types = etree.XPath("descendant-or-self::*/@itemtype", smart_strings=False)
-
-
 class PageKind:
     """The kinds of one page, each looked up when it is first asked for."""
 
-    def __init__(self, url: str, root: etree._Element, body: etree._Element) -> None:
-        """root: of the whole page, its scripts not stripped yet: what it says of its kind is gathered at once."""
+    def __init__(self, url: str, head: Head, body: etree._Element) -> None:
         self._names = f"{url} {body.get('class', '')} {body.get('id', '')}"
-        types = [f"itemtype={kind}" for kind in _item_types(root)]
-        for element in root.iter("script", "meta"):
-            if element.tag == "script":
-                if "ld+json" in element.get("type", ""):
-                    types.append(element.text or "")
-            elif element.get("property") == "og:type":
-                types.append(f"og:type={element.get('content', '').removeprefix('og:')}")
-        self._types = "\n".join(types)
+        types = [f"itemtype={kind}" for kind in head.item_types]
+        types += [f"og:type={kind.removeprefix('og:')}" for kind in head.metas.get("og:type", ())]
+        self._types = "\n".join([*types, *head.records])
 
     @cached_property
     def is_forum(self) -> bool:

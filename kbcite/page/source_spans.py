@@ -111,9 +111,10 @@ def _find(piece: Piece, source: str, low: int, high: int) -> Place | None:
         return None  # written out so it would be a tag, and not text
     # Nearly always it is what comes next; only where it is not, a good part of it is looked for.
     start = source.find(raw[:_NEEDLE_CHARS], low, low + _NEAR_CHARS)
-    end = start + len(raw)
-    if start >= 0 and end <= high and source.startswith(raw, start) and _is_bounded(piece, source, start, end):
-        return start, end
+    if start >= 0:
+        end = start + len(raw)
+        if end <= high and source.startswith(raw, start) and _is_bounded(piece, source, start, end):
+            return start, end
     probe = _probe(raw)
     offset = probe.start() if probe else 0
     needle = probe[0][:_NEEDLE_CHARS] if probe else raw
@@ -150,9 +151,9 @@ def _is_bounded(piece: Piece, source: str, start: int, end: int) -> bool:
     before, after = source[start - 1 : start], source[end : end + 1]
     if piece.is_attribute:
         return before in "\"'= " and after in "\"'> "
-    if piece.is_code and (before == "\n" or before in ">;") and (not after or after in "\r\n<&"):
-        return True
     if before == ">" and after == "<":
+        return True
+    if piece.is_code and (before == "\n" or before in ">;") and (not after or after in "\r\n<&"):
         return True
     while start > 0 and source[start - 1].isspace():
         start -= 1

@@ -34,6 +34,8 @@ _is_deep = etree.XPath("boolean(" + "/*" * MAX_DEPTH + ")")
 
 def text_content(element: etree._Element) -> str:
     """All text in an element, white space as it is; ten times as fast as joining `itertext()`."""
+    if not len(element):
+        return element.text or ""
     return str(etree.tostring(element, encoding="unicode", method="text", with_tail=False))
 
 
@@ -50,7 +52,7 @@ def parse_with_notes(text: str, utf8: bytes | None = None) -> tuple[etree._Eleme
     """`parse_html`, and what had to be done that no text was lost: a sentence each, none for most pages."""
     notes = []
     source = _without_giant_tags(text)
-    if source is not text and source != text:
+    if source is not text:
         notes.append("a tag too long to be one lost its attributes")
     root = _parse_bytes(utf8) if utf8 is not None and source is text else _parse(source)
     if root is None:
@@ -114,10 +116,19 @@ def _without_giant_tags(text: str) -> str:
     """The text with the attributes of tags over `MAX_TAG_CHARS` or `MAX_ATTRIBUTES` left out."""
     if len(text) <= MAX_TAG_CHARS:
         return text
+    kept, position, end = [], 0, 0
     # A stretch of this length without `>` covers at least one whole step of half its length.
     step = MAX_TAG_CHARS // 2
-    if any(text.find(">", start, start + step) < 0 for start in range(0, len(text) - step, step)):
-        text = ">".join(_shorten_tag(piece) if len(piece) > MAX_TAG_CHARS else piece for piece in text.split(">"))
+    for inside in range(0, len(text) - step, step):
+        if inside >= end and text.find(">", inside, inside + step) < 0:
+            start, end = text.rfind(">", 0, inside) + 1, text.find(">", inside)
+            end = len(text) if end < 0 else end
+            # Only at the end of such a stretch can a tag be.
+            tag = _TAG_START.search(text, start, end) if end - start > MAX_TAG_CHARS else None
+            if tag and end - tag.start() > MAX_TAG_CHARS:
+                kept.append(text[position : tag.end()])
+                position = end
+    text = "".join(kept) + text[position:]
     # Attribute values may hold `>`; the exact look costs a third of a parse, so only pages that could hold so many get it:
     # an attribute that is one has four characters.
     if len(text) > 40 * MAX_ATTRIBUTES and text.count("=") > 10 * MAX_ATTRIBUTES:
@@ -140,14 +151,6 @@ def _tags(source: str) -> Iterator[re.Match[str]]:
             yield tag
         elif source[tag.end() : tag.end() + 1] != "<":
             return
-
-
-def _shorten_tag(piece: str) -> str:
-    """`piece` runs from one `>` to the next, so that a tag in it can only be at its end."""
-    start = _TAG_START.search(piece)
-    if start is None or len(piece) - start.start() <= MAX_TAG_CHARS:
-        return piece
-    return piece[: start.end()]
 
 
 def _flatten(source: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from lxml import etree
 
@@ -28,10 +28,8 @@ _hiding_styles = etree.XPath(
 )
 _marked_hidden = etree.XPath("descendant::*/@hidden/parent::* | descendant::*/@aria-hidden[.='true']/parent::*")
 _link_buttons = etree.XPath("descendant::a[@role='button' or @aria-expanded]")
-_formula_scripts = etree.XPath("descendant::script[starts-with(@type, 'math/tex')]")
 _DRAWN_FORMULA = "MathJax-Element-"
 """Where a browser saved the page, formulas stand drawn beside their scripts."""
-_BUTTON_MARKS = ('role="button', "role='button", "role=button", "aria-expanded")
 _IN_PAGE = ("#", "javascript:")
 _HIDING_STYLE = re.compile(r"(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.IGNORECASE)
 # Letters of no size are for robots; on an element that holds others they only close gaps, and the others have a size of their own.
@@ -57,8 +55,9 @@ _MOUNT_POINTS = frozenset("root app main react-root __next __nuxt __layout app-r
 
 def strip_unseen(root: etree._Element, body: etree._Element, source: str) -> None:
     """Takes out of the tree what no reader sees or reads."""
-    if "math/tex" in source and _DRAWN_FORMULA not in source:
-        _settle_formulas(body)
+    formulas = [script for script in body.iter("script") if script.get("type", "").startswith("math/tex")]
+    if formulas and _DRAWN_FORMULA not in source:
+        _settle_formulas(formulas)
     etree.strip_elements(root, *_UNSEEN, with_tail=False)
     found = list(body.iter("noscript", *CONTROLS))
     _settle_noscript(body, [element for element in found if element.tag == "noscript"])
@@ -69,14 +68,13 @@ def strip_unseen(root: etree._Element, body: etree._Element, source: str) -> Non
             element.tag = "span"  # a heading that opens its section by a click
     if found:
         etree.strip_elements(body, "noscript", *CONTROLS, with_tail=False)
-    if any(mark in source for mark in _BUTTON_MARKS):
-        _settle_link_buttons(body)
+    _settle_link_buttons(body)
     if "mediawiki" in body.get("class", "") and "editsection" in source:
         _remove(body, _edit_links(body))
     styles = _hiding_styles(body)
     styled = [style.getparent() for style in styles if _hides(style)]
     faded = [style.getparent() for style in styles if _FADED.search(style)]
-    if len(faded) < _FADING_IN and 2 * sum(map(_length_of, faded)) < _length_of(body):
+    if 0 < len(faded) < _FADING_IN and 2 * sum(map(_length_of, faded)) < _length_of(body):
         styled += faded
     marked = [element for element in _marked_hidden(body) if element.tag != "a" or element.get("hidden") is not None]
     hidden = [element for element in dict.fromkeys(styled + marked) if not _is_shown(element)]
@@ -108,9 +106,9 @@ def _is_misused(control: etree._Element) -> bool:
     return True
 
 
-def _settle_formulas(body: etree._Element) -> None:
+def _settle_formulas(scripts: Iterable[etree._Element]) -> None:
     """Makes formulas of the scripts that MathJax draws them from: a display has a line of its own."""
-    for script in _formula_scripts(body):
+    for script in scripts:
         tex, script.text = script.text, None
         script.tag = "p" if "display" in script.get("type", "") else "span"
         formula = etree.SubElement(script, "math")

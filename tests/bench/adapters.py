@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kbcite.page import encoding
 from kbcite.page.cleaning import clean_page
+from kbcite.page.head import read_head
 from kbcite.page.metadata import read_metadata
 from kbcite.page.tree import parse_html
 from kbcite.records import Skipped
@@ -15,7 +16,7 @@ def decode(data: bytes, content_type: str | None) -> str:
 
 def published(html_bytes: bytes, url: str | None, content_type: str | None) -> str | None:
     root = parse_html(encoding.decode(html_bytes, content_type).text)
-    date = read_metadata(root, url or "").published_at
+    date = read_metadata(root, read_head(root), url or "").published_at
     return date[:10] if date else None
 
 

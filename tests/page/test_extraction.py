@@ -1,6 +1,7 @@
 import pytest
 
 from kbcite.page.extraction import NoContent, extract
+from kbcite.page.head import read_head
 from kbcite.page.tree import parse_html
 from kbcite.records import MainContent
 
@@ -12,7 +13,8 @@ LINKS = "".join(f"<li><a href=/{n}>Another story about the town, number {n}</a><
 
 def text_of(body: str, url: str = "https://example.org/a") -> str:
     source = f"<html><body>{body}</body></html>"
-    content = extract(parse_html(source), source, url)
+    root = parse_html(source)
+    content = extract(root, read_head(root), source, url)
     assert isinstance(content, MainContent)
     return content.text
 
@@ -185,7 +187,8 @@ def test_a_short_article_with_the_title_wins_over_other_news_below_it():
 )
 def test_a_page_without_text_gives_the_reason(body, reason):
     source = f"<html><body>{body}</body></html>"
-    content = extract(parse_html(source), source)
+    root = parse_html(source)
+    content = extract(root, read_head(root), source, "")
     assert isinstance(content, NoContent) and content.reason == reason
 
 

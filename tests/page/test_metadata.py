@@ -1,5 +1,6 @@
 import pytest
 
+from kbcite.page.head import read_head
 from kbcite.page.metadata import read_metadata, read_with_places
 from kbcite.page.tree import parse_html
 from kbcite.records import Metadata
@@ -8,11 +9,16 @@ URL = "https://news.example.com/a/1.html"
 BODY = "<p>" + "这是正文的一段话，说明事情的经过。" * 5 + "</p>"
 
 
+def read(html: str, url: str = URL, fetched_at: str | None = None) -> Metadata:
+    root = parse_html(html)
+    return read_metadata(root, read_head(root), url, fetched_at)
+
+
 def metadata(
     head: str = "", body: str = "", url: str = URL, fetched_at: str | None = None, lang: str = "zh-CN"
 ) -> Metadata:
     html = f'<html lang="{lang}"><head><title>三峡大坝开始蓄水_国内新闻_某某网</title>{head}</head><body>{body}{BODY}</body></html>'
-    return read_metadata(parse_html(html), url, fetched_at)
+    return read(html, url, fetched_at)
 
 
 H1 = "<h1>三峡大坝开始蓄水</h1>"
@@ -130,19 +136,19 @@ class TestTitle:
         assert (found.raw_title, found.title) == ("三峡大坝开始蓄水_国内新闻_某某网", "三峡大坝开始蓄水")
 
     def test_the_address_tells_how_far_it_goes(self) -> None:
-        page = parse_html("<title>大坝 蓄水 | 小王的小屋</title>")
-        assert read_metadata(page, "https://example.org/a/%E5%A4%A7%E5%9D%9D-%E8%93%84%E6%B0%B4.html").title == "大坝 蓄水"
+        page = "<title>大坝 蓄水 | 小王的小屋</title>"
+        assert read(page, "https://example.org/a/%E5%A4%A7%E5%9D%9D-%E8%93%84%E6%B0%B4.html").title == "大坝 蓄水"
 
     def test_a_heading_that_links_home_is_the_sites_name(self) -> None:
         html = "<title>大坝 | 某某</title><h1><a href='/'>某某</a></h1><h2>大坝</h2>"
-        assert read_metadata(parse_html(html), URL).title == "大坝"
+        assert read(html).title == "大坝"
 
     def test_a_page_without_title_takes_its_heading(self) -> None:
-        assert read_metadata(parse_html("<h1>大坝</h1>"), URL).title == "大坝"
+        assert read("<h1>大坝</h1>").title == "大坝"
 
     def test_titles_of_drawings_are_not_the_pages(self) -> None:
         html = "<title>大坝蓄水</title><svg><title>icon</title></svg>"
-        assert read_metadata(parse_html(html), URL).raw_title == "大坝蓄水"
+        assert read(html).raw_title == "大坝蓄水"
 
 
 class TestAuthor:
@@ -182,7 +188,7 @@ class TestLanguage:
         ],
     )
     def test_language_of_a_page(self, lang: str, text: str, expected: str) -> None:
-        assert read_metadata(parse_html(f"<html lang='{lang}'><body><p>{text}</p>"), URL).language == expected
+        assert read(f"<html lang='{lang}'><body><p>{text}</p>").language == expected
 
 
 class TestAddressAndSite:
@@ -209,14 +215,14 @@ class TestAddressAndSite:
 
 
 def test_an_empty_page_has_no_metadata() -> None:
-    assert read_metadata(parse_html(""), URL) == Metadata(language=None)
+    assert read("") == Metadata(language=None)
 
 
 def test_a_date_in_an_example_is_not_the_day_of_publication() -> None:
     page = """<html><head><title>Dates</title></head><body><article><h1>Dates</h1><p>The date is written as
     <code>2022-07-27</code>, and a time as <kbd>2009-01-19T00:15:00</kbd>.</p><pre>Date: 2021-05-19 15:19:24
     <b>published 2021-05-20</b></pre></article></body></html>"""
-    assert read_metadata(parse_html(page), "https://a.example/x").published_at is None
+    assert read(page, "https://a.example/x").published_at is None
 
 
 def test_a_record_of_the_page_says_more_than_a_date_in_its_text() -> None:
@@ -234,7 +240,8 @@ def test_each_field_names_the_place_it_was_read_from() -> None:
     page = """<html lang=en><head><title>Bridge closed - Town News</title><meta property=og:site_name content="Town News">
     <meta name=author content="Jonas Field"><meta name=lastmod content=2026-03-09><link rel=canonical href=/bridge></head>
     <body><h1>Bridge closed</h1><p>Published 8 March 2026</p><p>The old bridge was closed for repairs.</p></body></html>"""
-    assert dict(read_with_places(parse_html(page), URL)[1]) == {
+    root = parse_html(page)
+    assert dict(read_with_places(root, read_head(root), URL)[1]) == {
         "title": "title and h1",
         "published_at": "text",
         "modified_at": "meta:lastmod",
@@ -251,4 +258,4 @@ def test_days_in_many_headings_are_those_of_the_sections(versions: int, publishe
         f"<h2>3.{n} <small>(2026-03-0{n})</small></h2><p>Faster imports.</p>" for n in range(versions, 0, -1)
     )
     page = f"<html><head><title>Changelog</title></head><body><h1>Changelog</h1>{sections}</body></html>"
-    assert read_metadata(parse_html(page), "https://a.example/x").published_at == published
+    assert read(page, "https://a.example/x").published_at == published

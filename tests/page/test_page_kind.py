@@ -1,12 +1,13 @@
 import pytest
 
+from kbcite.page.head import read_head
 from kbcite.page.page_kind import PageKind
 from kbcite.page.tree import parse_html
 
 
 def kind_of(source: str, url: str = "https://example.org/a") -> PageKind:
     root = parse_html(source)
-    return PageKind(url, root, root.find("body"))
+    return PageKind(url, read_head(root), root.find("body"))
 
 
 @pytest.mark.parametrize(

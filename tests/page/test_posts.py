@@ -1,6 +1,7 @@
 import pytest
 
 from kbcite.page.extraction import extract
+from kbcite.page.head import read_head
 from kbcite.page.tree import parse_html
 from kbcite.records import MainContent
 
@@ -17,7 +18,8 @@ def thread(around: str, url: str = "https://example.org/forum/t/7") -> str:
         f"<div class=msg>{around.format(n=n)}<div><p>{post}</p></div></div>" for n, post in enumerate(POSTS)
     )
     source = f"<html><body><h1>Pump stops after a minute</h1>{posts}</body></html>"
-    content = extract(parse_html(source), source, url)
+    root = parse_html(source)
+    content = extract(root, read_head(root), source, url)
     assert isinstance(content, MainContent)
     return content.text
 
@@ -75,7 +77,8 @@ def test_links_in_brackets_beside_the_title_are_no_part_of_it():
     title = "<h1><a href=/f?kind=4>[Help]</a> Pump stops after a minute</h1><span><a href=/t/7>[复制链接]</a></span>"
     posts = "".join(f"<div class=msg><p>{post} <a href=/x>[see here]</a></p></div>" for post in POSTS)
     source = f"<html><body><div>{title}</div>{posts}</body></html>"
-    content = extract(parse_html(source), source, "https://example.org/forum/t/7")
+    root = parse_html(source)
+    content = extract(root, read_head(root), source, "https://example.org/forum/t/7")
     assert isinstance(content, MainContent)
     assert content.text.startswith(f"# Pump stops after a minute\n\n{POSTS[0]} [see here]")
 
