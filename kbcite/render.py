@@ -171,8 +171,7 @@ def hit_lines(hits: Iterable[RetrievedBlock], explain: bool) -> str:
         text = place.text or hit.block.text
         if explain:
             lines = "\n   ".join(_explained(hit))
-            # One line of a terminal of 80 columns; Chinese characters take two.
-            shown_text = one_line(text, 38 if hit.block.language == "zh" else 76)
+            shown_text = fitted(one_line(text, 80), 76)  # one line of a terminal of 80 columns
             shown.append(f"{head}  {lines}\n   {printable(place.url)}\n   {shown_text}")
         else:
             shown.append(f"{head}\n   {printable(place.url)}\n   {one_line(text, 200)}")

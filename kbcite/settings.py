@@ -252,7 +252,7 @@ class Settings:
 
 
 SECTIONS: dict[str, type[Any]] = {
-    f.name: f.default_factory for f in fields(Settings) if isinstance(f.default_factory, type)
+    f.name: type(getattr(Settings(), f.name)) for f in fields(Settings) if f.name not in ("sources", "classes", "mcp")
 }
 """The sections of the file that are one table, by name."""
 

@@ -66,16 +66,13 @@ def _print(answer: Answer) -> None:
     if not sys.stdout.isatty():
         print(plain_text(answer))
         return
-    from rich.console import Console
-    from rich.text import Text
-
+    from kbcite.cli.rows import print_folded
     from kbcite.render import answer_pieces
 
     body, sources = answer_pieces(answer)
-    console = Console(highlight=False)
-    console.print(Text.assemble(*body))
+    print_folded(body)
     if sources:
-        console.print(Text.assemble(*sources), soft_wrap=True)  # a broken line would break the address in it
+        print_folded(sources)
 
 
 def plain_text(answer: Answer) -> str:

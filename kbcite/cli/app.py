@@ -5,6 +5,8 @@ A command's module is imported only when that command is run, so that `kbcite --
 
 from __future__ import annotations
 
+import atexit
+import gc
 import io
 import json
 import os
@@ -12,6 +14,7 @@ import sqlite3
 import sys
 from enum import StrEnum
 from importlib import import_module
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, NoReturn, cast
 
@@ -19,6 +22,7 @@ import typer
 
 from kbcite import __version__
 from kbcite.cli.context import Context, log_line
+from kbcite.cli.folding import columns_of, folded
 from kbcite.clock import pinned_clock, system_clock
 from kbcite.errors import ExitCode, Finding, KbciteError, UsageError
 from kbcite.records import LiveMode
@@ -57,6 +61,8 @@ _ClickError = cast("type[typer.BadParameter]", typer.BadParameter.__mro__[1])
 """click's UsageError, whichever click typer was built on."""
 _GLOBAL_FLAGS = {"--offline", "--json", "--quiet", "-q", "--verbose", "-v"}
 _GLOBAL_VALUES = {"--store", "--now", "--log-format"}
+_TAKES_WORDS = ("ask", "search")
+_TOO_MANY = "too many arguments:"
 _PARSER_WORDS = {
     "a valid integer range": "a whole number",
     "a valid int range": "a whole number",
@@ -64,7 +70,7 @@ _PARSER_WORDS = {
     "a valid int": "a whole number",
     "a valid float range": "a number",
     "a valid float": "a number",
-    "Got unexpected extra argument(s)": "too many arguments:",
+    "Got unexpected extra argument(s)": _TOO_MANY,
     "(Possible options:": "(there is",
     "No such command": "no such command",
     "No such option:": "no such option:",
@@ -73,6 +79,8 @@ _PARSER_WORDS = {
     ". Did you mean": ", did you mean",
 }
 _LOGS_JSON = "--log-format json"
+_OPTIONAL_VALUES = {"--wait=inf": "a number of seconds", "--live=always": ", ".join(LiveMode)}
+"""Options that typer is given a value for where none was typed, and what they take."""
 
 
 class LogFormat(StrEnum):
@@ -142,11 +150,12 @@ def global_options_first(arguments: list[str]) -> list[str]:
     front: list[str] = []
     rest: list[str] = []
     queue = list(arguments)
+    takes_mode = _wanted(arguments) == "ask"
     while queue:
         argument = queue.pop(0)
         if argument == "--wait" and not (queue and _is_number(queue[0])):
             argument = "--wait=inf"  # an option with an optional value, which typer does not know
-        if argument == "--live" and "ask" in arguments and not (queue and queue[0] in list(LiveMode)):
+        if argument == "--live" and takes_mode and not (queue and queue[0] in list(LiveMode)):
             argument = "--live=always"
         if argument == "--":
             return [*front, *rest, argument, *queue]
@@ -182,6 +191,9 @@ def _wanted(arguments: list[str]) -> str | None:
 
 def main() -> None:
     """The console script."""
+    # A command allocates little that is not needed to its end: half of a second's collections, and the last one, walk imported modules.
+    gc.set_threshold(100_000, 50, 100)
+    atexit.register(gc.freeze)
     arguments = global_options_first(sys.argv[1:]) or ["--help"]
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
@@ -236,11 +248,22 @@ def _run(arguments: list[str]) -> None:
             print(error.format_message(), file=sys.stderr)
             sys.exit(ExitCode.USAGE)
         name = error.ctx.command_path if error.ctx else "kbcite"
-        raise UsageError(f'{_plain(error.format_message())}; see "{name} --help"') from error
+        said = _plain(error.format_message())
+        if said.startswith(_TOO_MANY):
+            said = _wrong_value(arguments) or said + "; put the words in quotes" * (_wanted(arguments) in _TAKES_WORDS)
+        raise UsageError(f'{said}; see "{name} --help"') from error
     if code == ExitCode.INTERRUPTED:
         raise KeyboardInterrupt
     if isinstance(code, int) and code:
         sys.exit(code)
+
+
+def _wrong_value(arguments: list[str]) -> str:
+    """What is wrong with an argument too many that stands where an option's value might; empty where none does."""
+    for option, word in pairwise(arguments):
+        if option in _OPTIONAL_VALUES and not word.startswith("-"):
+            return f"{option.partition('=')[0]} takes {_OPTIONAL_VALUES[option]} or nothing, not {word!r}"
+    return ""
 
 
 def _plain(message: str) -> str:
@@ -264,8 +287,6 @@ def _fail(message: str, code: ExitCode, arguments: list[str]) -> NoReturn:
     if "--json" in arguments:
         print(json.dumps({"error": line, "exit_code": int(code)}, ensure_ascii=False))
     is_logged_json = _LOGS_JSON in " ".join(sys.argv).replace("=", " ") or os.environ.get("KBCITE_LOG_FORMAT") == "json"
-    print(
-        log_line(system_clock(), line, {"exit_code": int(code)}) if is_logged_json else f"kbcite: {line}",
-        file=sys.stderr,
-    )
+    told = folded(f"kbcite: {line}", columns_of(sys.stderr))
+    print(log_line(system_clock(), line, {"exit_code": int(code)}) if is_logged_json else told, file=sys.stderr)
     sys.exit(code)

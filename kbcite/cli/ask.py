@@ -42,7 +42,9 @@ def ask(
         float | None, typer.Option(min=0.0, max=1.0, help="Relevance under which a block is not used.")
     ] = None,
     sentences: Annotated[int, typer.Option(min=1, max=10, help="Sentences of an extractive answer at most.")] = 3,
-    source_type: Annotated[SourceType | None, typer.Option(help="Only internal documents, or only web pages.")] = None,
+    source_type: Annotated[
+        SourceType | None, typer.Option(help="Only internal documents, only web pages, or only what is fetched live.")
+    ] = None,
     label: Annotated[list[str] | None, typer.Option(help="Only pages with this label; may be repeated.")] = None,
     format_: Annotated[
         AnswerFormat,
@@ -73,8 +75,8 @@ def ask(
     ] = False,
 ) -> None:
     """Ask a question: a cited answer or a refusal. A refusal ends with exit code 3."""
+    from kbcite.cli.search import known_labels
     from kbcite.cli.telemetry import open_telemetry
-    from kbcite.stages.ask import save_answer
 
     context = context_of(ctx)
     text = " ".join((sys.stdin.read() if question == "-" else question).split())
@@ -98,10 +100,12 @@ def ask(
             threshold,
             sentences,
             source_type,
-            tuple(label or ()),
+            known_labels(store, label or ()),
             look,
             rerank,
         )
+        from kbcite.stages.ask import save_answer
+
         # Shown before it is saved: a store that is busy or full must not swallow an answer that may have cost something.
         write_answer(context, store, answered.answer, format_, output)
         if not save_answer(store.database, answered):
@@ -195,10 +199,14 @@ def _answer(
     wanted: _Wanted | None,
     rerank: str | None = None,
 ) -> Answered:
+    from kbcite.cli.search import open_find, open_rerank, open_store_encoder
+
+    # First of all: what the answer needs is imported while the question is encoded.
+    encoder = open_store_encoder(context, store, question)
+
     from kbcite.answer.answering import AnswerOptions
     from kbcite.answer.freshness import TIME_SENSITIVE
     from kbcite.answer.llm import open_model
-    from kbcite.cli.search import open_find, open_rerank, open_store_encoder
     from kbcite.stages.ask import answer_question
     from kbcite.stages.search import nearness_of, open_index
 
@@ -207,7 +215,6 @@ def _answer(
     if name and context.offline:
         raise UsageError(f"--offline forbids the model {name}; leave it out for the extractive answer")
     bar = settings.threshold if threshold is None else threshold
-    encoder = open_store_encoder(context, store)
     index = open_index(store.database, encoder, store.vectors)
     find = open_find(
         store, encoder, top_k or settings.top_k, bar, source_type, labels, index, open_rerank(context, store, rerank)

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from kbcite.cli.folding import columns_of, folded
 from kbcite.clock import Clock, system_clock
 from kbcite.errors import NotFound, StoreError
 
@@ -22,6 +25,14 @@ if TYPE_CHECKING:
     from kbcite.store.pages import PageRow
 
 VECTORS_NAME = "vectors"
+
+
+class StoredType(StrEnum):
+    """What a source can be; `live` is what kbcite calls a page that it fetched while answering."""
+
+    INTERNAL = "internal"
+    WEB = "web"
+
 
 Wait = Annotated[
     float,
@@ -56,6 +67,7 @@ class Context:
     clock: Clock = field(default=system_clock)
     logs_json: bool = False
     """Lines on standard error are JSON objects."""
+    _warned: set[str] = field(default_factory=set)
 
     @contextmanager
     def reading(self) -> Iterator[OpenStore]:
@@ -66,6 +78,7 @@ class Context:
 
         self._require_store()
         settings = load_settings(self.store / SETTINGS_NAME)
+        self._warn_of_settings(settings)
         if not (self.store / ARCHIVE_NAME).is_file():
             raise StoreError(f"{self.store / ARCHIVE_NAME} is missing; put it back from a copy, or build a new store")
         with Database(self.store / DATABASE_NAME) as database, Archive(self.store / ARCHIVE_NAME) as archive:
@@ -99,10 +112,30 @@ class Context:
                 )
             raise NotFound(f'no store at {self.store}; run "kbcite --store {self.store} init" first')
 
+    def _warn_of_settings(self, settings: Settings) -> None:
+        """Say, once, that the settings are not what a person takes them to be."""
+        from kbcite.cli.variables import misspelt_variables
+        from kbcite.settings import SETTINGS_NAME
+
+        warnings = [
+            f"{name} in the environment is no setting; did you mean {meant}?"
+            for name, meant in misspelt_variables(os.environ, settings)
+        ]
+        if not (self.store / SETTINGS_NAME).exists():
+            warnings.append(
+                f"{self.store / SETTINGS_NAME} is missing, so there are no sources and every setting has its default;"
+                f' put it back from a copy, or write a new one with "kbcite --store {self.store} init"'
+            )
+        for warning in warnings:
+            if warning not in self._warned:
+                self._warned.add(warning)
+                self.say(warning)
+
     def say(self, text: str, **fields: Any) -> None:
         """A line on standard error, kept back by --quiet: for people, or with --log-format json the fields with the text as `message`."""
         if not self.quiet:
-            print(log_line(self.clock(), text, fields) if self.logs_json else text, file=sys.stderr)
+            line = log_line(self.clock(), text, fields) if self.logs_json else folded(text, columns_of(sys.stderr))
+            print(line, file=sys.stderr)
 
     def show(self, text: str, record: Any, *, is_news: bool = True) -> None:
         """The command's result on standard output: its text, or with --json its record.
@@ -110,7 +143,7 @@ class Context:
         is_news: False where nothing happened, which --quiet keeps to itself unless someone is watching: cron mails what is printed.
         """
         if is_news or self.as_json or not self.quiet or sys.stdout.isatty():
-            print(json.dumps(record, ensure_ascii=False) if self.as_json else text)
+            print(json.dumps(record, ensure_ascii=False) if self.as_json else folded(text, columns_of(sys.stdout)))
 
 
 def log_line(at: str, message: str, fields: Mapping[str, Any]) -> str:

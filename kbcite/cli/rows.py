@@ -1,4 +1,4 @@
-"""Rows of a label and a text: on a terminal the text is folded beside its label, also Chinese without blanks; elsewhere lines stay whole."""
+"""Rows of a label and a text: on a terminal the text is folded beside its label; elsewhere lines stay whole."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kbcite.cli.context import Context
+from kbcite.cli.folding import breaks, hanging, lines_of
 from kbcite.render import Piece, printable, width_of
 
 
@@ -30,21 +31,27 @@ def show_rows(context: Context, rows: Sequence[Row], record: Any) -> None:
     if context.as_json or not sys.stdout.isatty():
         context.show(plain_rows(rows), record)
         return
+    for line in rows:
+        print_folded([(line.label, line.style), *_indented(line)], width_of(line.label))
+
+
+def print_folded(pieces: Sequence[Piece], indent: int | None = None) -> None:
+    """Print styled text to the terminal, its lines folded.
+
+    indent: columns by which the later lines of a folded one are set in; where none is given, as `hanging` says for each.
+    """
     from rich.console import Console
-    from rich.table import Table
     from rich.text import Text
 
     console = Console(highlight=False)
-    for line in rows:
-        if not line.label:
-            console.print(Text.assemble(*line.pieces))
-            continue
-        # Folded within a column, a run of Chinese begins beside its label and not on a line of its own.
-        grid = Table.grid()
-        grid.add_column(width=width_of(line.label), no_wrap=True)
-        grid.add_column(overflow="fold")
-        grid.add_row(Text(line.label, line.style), Text.assemble(*line.pieces))
-        console.print(grid)
+    text = Text.assemble(*pieces)
+    lines = zip(text.split("\n", allow_blank=True), lines_of(text.plain), strict=True)
+    for line, (plain, is_code) in lines:
+        hung = hanging(plain, console.width) if indent is None else indent
+        for i, part in enumerate(line.divide([] if is_code else breaks(plain, console.width, hung))):
+            part.rstrip()
+            # An address stays whole for the terminal to break: a break of ours would stand in what is copied.
+            console.print(Text(" " * hung * bool(i)) + part, soft_wrap=True)
 
 
 def plain_rows(rows: Sequence[Row]) -> str:
@@ -53,5 +60,9 @@ def plain_rows(rows: Sequence[Row]) -> str:
 
 
 def _plain(line: Row) -> str:
-    indent = "\n" + " " * width_of(line.label)
-    return (line.label + "".join(text for text, _ in line.pieces).replace("\n", indent)).rstrip()
+    return (line.label + "".join(text for text, _ in _indented(line))).rstrip()
+
+
+def _indented(line: Row) -> list[Piece]:
+    """The pieces of a row, its later lines beside its label."""
+    return [(text.replace("\n", "\n" + " " * width_of(line.label)), style) for text, style in line.pieces]

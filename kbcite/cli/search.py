@@ -1,15 +1,15 @@
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kbcite.cli.context import Context, OpenStore, context_of
-from kbcite.errors import ExitCode, UsageError
+from kbcite.cli.context import Context, OpenStore, StoredType, context_of
+from kbcite.errors import ExitCode, Finding, UsageError
 from kbcite.records import SourceType
-from kbcite.render import hit_lines
+from kbcite.render import hit_lines, one_line
 
 if TYPE_CHECKING:
     from kbcite.retrieval.encoder import Encoder
@@ -29,7 +29,7 @@ def search(
     threshold: Annotated[
         float, typer.Option(min=0.0, max=1.0, help="Relevance under which a block is left out.")
     ] = 0.05,
-    source_type: Annotated[SourceType | None, typer.Option(help="Only internal documents, or only web pages.")] = None,
+    source_type: Annotated[StoredType | None, typer.Option(help="Only internal documents, or only web pages.")] = None,
     label: Annotated[list[str] | None, typer.Option(help="Only pages with this label; may be repeated.")] = None,
     rerank: Annotated[
         str | None,
@@ -44,22 +44,44 @@ def search(
     if not query.strip():
         raise UsageError('the query is empty; give some words, like kbcite search "reset password"')
     with context.reading() as store:
-        encoder = open_store_encoder(context, store)
+        encoder = open_store_encoder(context, store, query)
         order = open_rerank(context, store, rerank)
-        labels = tuple(label or ())
-        found = open_find(store, encoder, top_k, threshold, source_type, labels, rerank=order)(query)
+        labels = known_labels(store, label or ())
+        found = open_find(
+            store, encoder, top_k, threshold, SourceType(source_type) if source_type else None, labels, rerank=order
+        )(query)
     shown = found.blocks if explain else found.used
-    context.show(hit_lines(shown, explain) or f"nothing found for {query!r}", [asdict(hit) for hit in shown])
+    if shown or context.as_json:
+        context.show(hit_lines(shown, explain), [asdict(hit) for hit in shown])
     if not found.used:
-        raise typer.Exit(ExitCode.NOTHING)
+        advice = "each candidate stands above with its reason" if shown else "try other words, or a lower --threshold"
+        raise Finding(f"nothing found for {one_line(query, 80)!r}; {advice}", ExitCode.NOTHING)
 
 
-def open_store_encoder(context: Context, store: OpenStore) -> Encoder:
-    """The encoder that the store's settings name."""
-    from kbcite.retrieval.encoder import open_encoder
+def known_labels(store: OpenStore, labels: Sequence[str]) -> tuple[str, ...]:
+    """The labels as they were given. Raises UsageError for one that no source and no page has."""
+    known = sorted(
+        {label for source in store.settings.sources for label in source.labels} | store.database.pages.labels()
+    )
+    if unknown := [label for label in labels if label not in known]:
+        there = (
+            f"there are {', '.join(known)}"
+            if known
+            else 'none is in use; "kbcite source add URL --label NAME" gives one'
+        )
+        raise UsageError(f"--label {unknown[0]!r} is on no page; {there}")
+    return tuple(labels)
+
+
+def open_store_encoder(context: Context, store: OpenStore, question: str | None = None) -> Encoder:
+    """The encoder that the store's settings name; it may begin on the question that it will be asked for."""
+    from kbcite.retrieval.encoder import EncodesAhead, open_encoder
 
     options = store.settings.index
-    return open_encoder(options.encoder, options.threads, context.offline)
+    encoder = open_encoder(options.encoder, options.threads, context.offline)
+    if question is not None and isinstance(encoder, EncodesAhead):
+        encoder.begin(question)
+    return encoder
 
 
 def open_rerank(context: Context, store: OpenStore, model: str | None) -> Rerank | None:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from kbcite.cli.context import context_of
+from kbcite.cli.context import StoredType, context_of
 from kbcite.errors import UsageError
 from kbcite.records import RenderMode, SourceType
 from kbcite.render import printable
@@ -28,8 +28,8 @@ def add(
     ctx: typer.Context,
     url: Annotated[str, typer.Argument(help="The seed: the first page, from which links are followed.")],
     type_: Annotated[
-        SourceType, typer.Option("--type", help="internal: your own documents, which win over the web.")
-    ] = SourceType.WEB,
+        StoredType, typer.Option("--type", help="internal: your own documents, which win over the web.")
+    ] = StoredType.WEB,
     depth: Annotated[int, typer.Option(min=0, help="Links followed from the seed.")] = _DEFAULTS.depth,
     max_pages: Annotated[int, typer.Option(min=1, help="Pages kept of this source.")] = _DEFAULTS.max_pages,
     scope: Annotated[
@@ -59,14 +59,12 @@ def add(
 ) -> None:
     """Trust a site, or a part of one."""
     context = context_of(ctx)
-    if type_ == SourceType.LIVE:
-        raise UsageError("--type live is set by kbcite itself; choose internal or web")
     with context.writing("source add") as store:
         new = SourceSettings(
             url=given_url(url),
             scope=tuple(given_url(prefix) for prefix in scope or ()),
             exclude=tuple(exclude or ()),
-            type=type_,
+            type=SourceType(type_),
             depth=depth,
             max_pages=max_pages,
             allow_private=allow_private,

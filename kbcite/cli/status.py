@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -73,7 +74,7 @@ def _text(record: dict[str, Any]) -> str:
         f"pages      {record['pages']} ({states}), {_due(record)}",
         f"documents  {record['documents']}, {record['skipped']} page{'s' * (record['skipped'] != 1)} skipped",
         f"blocks     {record['blocks']}",
-        *(f"vectors    {row['vectors']} by {row['fingerprint']}" for row in record["encoders"]),
+        *(f"vectors    {row['vectors']} by {_model(row['fingerprint'])}" for row in record["encoders"]),
         *([f"index      {_index_text(record['index'])}"] if record["index"] else []),
         f"answers    {record['answers']}",
         f"archive    {archive['bodies']} bodies, {archive['bytes'] / 1e6:.1f} MB kept in {archive['bytes_kept'] / 1e6:.1f} MB",
@@ -83,6 +84,11 @@ def _text(record: dict[str, Any]) -> str:
         for row in record.get("page_list", [])
     ]
     return "\n".join(lines)
+
+
+def _model(fingerprint: str) -> str:
+    """Backend and model of an encoder; what else must be equal is in the record."""
+    return re.split(r"/[0-9a-f]{8,}/", fingerprint, maxsplit=1)[0]
 
 
 def _index_text(index: dict[str, Any]) -> str:

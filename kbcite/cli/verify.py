@@ -74,7 +74,8 @@ def verify(
 
 
 def _is_file(name: str) -> bool:
-    return name == "-" or name.lower().endswith(_FILES) or Path(name).is_file()
+    """Whether a person who types this means a file; an answer's ID has no slash in it."""
+    return name == "-" or name.lower().endswith(_FILES) or "/" in name or Path(name).exists()
 
 
 def _file(verifier: Verifier, name: str) -> list[Report]:
@@ -88,8 +89,12 @@ def _file(verifier: Verifier, name: str) -> list[Report]:
             raise UsageError(
                 f"there is no file {name}; give a file, an answer's ID, or nothing for the last one"
             ) from error
+        except IsADirectoryError as error:
+            raise UsageError(f"{name} is a folder; name files in it, like {Path(name) / '*.md'}") from error
         except UnicodeDecodeError as error:
-            raise UsageError(f"{name} is not UTF-8 text: {error.reason} at byte {error.start}") from error
+            raise UsageError(
+                f"{name} is not UTF-8 text: {error.reason} at byte {error.start}; save it as UTF-8"
+            ) from error
     if text.lstrip()[:1] not in ("{", "[") or name.lower().endswith((".md", ".markdown", ".txt")):
         return [verifier.text("standard input" if name == "-" else name, text)]
     return [verifier.answer(record) for record in _records(name, text)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from typing import Any
@@ -64,10 +65,7 @@ class ProviderEncoder:
         try:
             reply = self._litellm.embedding(model=self._model, input=batch, timeout=TIMEOUT_S)
         except OpenAIError as error:
-            reason = str(error).splitlines()[0][:200]
-            raise ProviderError(
-                f"{self._model} gave no vectors: {reason}; check the model's name, its key and address in the environment"
-            ) from error
+            raise ProviderError(f'encoder "litellm:{self._model}" {_told(error)}') from error
         rows = [row["embedding"] for row in sorted(reply.data, key=lambda row: row["index"])]
         if len(rows) != len(batch):
             raise ProviderError(f"{self._model} sent {len(rows)} vectors for {len(batch)} texts; ask its provider")
@@ -81,3 +79,20 @@ class ProviderEncoder:
 
         litellm.suppress_debug_info = True
         return litellm
+
+
+_CLASS_NAMES = re.compile(r"^(?:(?:litellm\.)?\w+(?:Error|Exception)\s*[:-]\s*)+")
+"""What litellm puts before the provider's words, often twice."""
+
+
+def _told(error: Exception) -> str:
+    """What is wrong and what to do, without litellm's names for it."""
+    reason = _CLASS_NAMES.sub("", str(error).splitlines()[0]).rstrip(".")
+    known = reason.lower()
+    if "missing credentials" in known or "incorrect api key" in known:
+        return "has no key that its provider takes; set it in the environment, such as OPENAI_API_KEY"
+    if "provider not provided" in known:
+        return "names no provider; write it like litellm:openai/text-embedding-3-small"
+    if "connection error" in known:
+        return "cannot be reached; check the network, and its address in the environment, such as OPENAI_BASE_URL"
+    return f"gave no vectors: {reason[:120]}; check the model's name, its key and address in the environment"

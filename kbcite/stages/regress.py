@@ -101,7 +101,7 @@ def regress(folder: Path, clean: CleanPage, names: Iterable[str] = ()) -> Iterat
 
 def golden_pages(folder: Path, names: Iterable[str] = ()) -> list[GoldenPage]:
     if not folder.is_dir():
-        raise NotFound(f'no folder {folder}; give the folder of golden pages with "--pages"')
+        raise UsageError(f'there is no folder {folder}; give the folder of golden pages with "--pages"')
     found = sorted(path.parent for path in folder.glob(f"*/{PAGE_NAME}"))
     if not found:
         raise NotFound(f"no golden page in {folder}; each is a folder with {PAGE_NAME}, {SOURCE_NAME}, {EXPECTED_NAME}")

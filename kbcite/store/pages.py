@@ -182,6 +182,11 @@ class Pages:
         self._visit(page_id, at, "changed" if is_new and not is_same_text else "unchanged", page.status, "")
         return is_new
 
+    def labels(self) -> set[str]:
+        """Every label that a page has."""
+        query = "SELECT DISTINCT value FROM pages, json_each(pages.labels) WHERE json_valid(pages.labels)"
+        return {label for (label,) in self._sql.execute(query)}
+
     def apply_source(self, source: str, source_type: SourceType, labels: tuple[str, ...]) -> None:
         """Give a source's pages the type and labels that the settings say now; nothing is written where they have them."""
         wanted = (str(source_type), json.dumps(labels, ensure_ascii=False), source)

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import io
 import json
+import os
+import re
 import sys
-from contextlib import redirect_stderr, redirect_stdout
+import threading
+from contextlib import redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
 from kbcite.cli.app import main
+
+_ESCAPES = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]|\x1b\]8;[^\x1b]*\x1b\\")
+"""Colours, cursor moves and links."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +50,39 @@ def kbcite(*arguments: str, stdin: str = "") -> Outcome:
             code = exit_.code
     written = out.detach().getvalue()
     return Outcome(int(code or 0), written, err.getvalue())
+
+
+def on_terminal(columns: int, *arguments: str) -> str:
+    """What kbcite writes to a terminal, both streams, without its colours and links."""
+    ours, its = os.openpty()
+    chunks: list[bytes] = []
+
+    def read() -> None:
+        while chunk := _read(ours):
+            chunks.append(chunk)
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    with (
+        open(its, "w", encoding="utf-8") as terminal,  # noqa: PTH123 - a descriptor, not a path
+        redirect_stdout(terminal),
+        redirect_stderr(terminal),
+        patch.object(sys, "argv", ["kbcite", *arguments]),
+        patch.dict(os.environ, {"COLUMNS": str(columns), "TERM": "xterm"}),
+        suppress(SystemExit),
+    ):
+        main()
+    reader.join()
+    os.close(ours)
+    return _ESCAPES.sub("", b"".join(chunks).decode()).replace("\r\n", "\n")
+
+
+def _read(descriptor: int) -> bytes:
+    """What there is; nothing where the other side is closed."""
+    try:
+        return os.read(descriptor, 65536)
+    except OSError:
+        return b""
 
 
 class Shell:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import sqlite3
 import subprocess
 import sys
@@ -188,11 +189,8 @@ def test_a_full_disk(town: Shell, town_site: Site) -> None:
         connection.execute(f"PRAGMA max_page_count = {pages}")
         return connection
 
-    town_site.pages["/"] = (
-        "<html><body><h1>Town</h1>"
-        + "".join(f"<p>Sentence {i} about the town and its many bridges, one by one.</p>" for i in range(5000))
-        + "</body></html>"
-    )
+    padding = random.Random(1).randbytes(300_000).hex()  # what no compression makes small
+    town_site.pages["/"] = f"<html><body><h1>Town</h1><p>The town has many bridges.</p><!-- {padding} --></body></html>"
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("kbcite.store.database.open_sqlite", small)
         patch.setattr("kbcite.store.archive.open_sqlite", small)
@@ -221,6 +219,9 @@ def test_errors_are_json_too_when_asked(shell: Shell) -> None:
         (["crwal"], "no such command 'crwal', did you mean 'crawl'; see"),
         (["status", "--pags"], "no such option: --pags (there is --pages); see"),
         (["clean", "extra"], "too many arguments: (extra); see"),
+        (["ask", "who", "is", "it"], "too many arguments: (is it); put the words in quotes; see"),
+        (["ask", "x", "--live", "sometimes"], "--live takes auto, never, always or nothing, not 'sometimes'; see"),
+        (["clean", "--wait", "soon"], "--wait takes a number of seconds or nothing, not 'soon'; see"),
     ],
 )
 def test_what_the_option_parser_says_is_plain(shell: Shell, arguments: list[str], said: str) -> None:
@@ -255,6 +256,72 @@ def test_a_path_to_write_to_that_is_none_is_a_matter_of_usage(town: Shell, tmp_p
     outcome = town("warc", "export", str(nowhere))
     assert outcome.code == 2
     assert f"there is no folder {nowhere.parent} to write" in outcome.err
+
+
+def test_a_search_without_a_match_is_told_like_any_failure(town: Shell) -> None:
+    outcome = town("search", "quasar spectroscopy", "--threshold", "0.99")
+    assert outcome.out == ""
+    told(outcome, 5, "nothing found for 'quasar spectroscopy'", "--threshold")
+    outcome = town("--json", "search", "quasar spectroscopy", "--threshold", "0.99")
+    assert (outcome.code, outcome.json) == (5, [])
+
+
+@pytest.mark.parametrize("command", ["ask", "search"])
+def test_an_unknown_label_is_named_with_those_there_are(town: Shell, command: str) -> None:
+    told(town(command, "day ticket", "--label", "hr"), 2, "--label 'hr'", "none is in use", "kbcite source add")
+    settings = town.store / "kbcite.toml"
+    settings.write_text(
+        settings.read_text().replace("allow_private = true", 'allow_private = true\nlabels = ["town", "club"]')
+    )
+    told(town(command, "day ticket", "--label", "club", "--label", "hr"), 2, "--label 'hr'", "there are club, town")
+
+
+def test_lost_settings_are_told_once(town: Shell) -> None:
+    (town.store / "kbcite.toml").unlink()
+    outcome = town("status")
+    assert outcome.code == 0
+    assert outcome.err.count("kbcite.toml is missing, so there are no sources") == 1
+    assert f'"kbcite --store {town.store} init"' in outcome.err
+    told(town("-q", "crawl"), 5, "no sources")
+    assert town("init").code == 0
+    assert town("status").err == ""
+
+
+def test_a_misspelt_variable_is_named_with_the_one_that_was_meant(town: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("KBCITE_ASK_MODLE", "KBCITE_STOR", "KBCITE_INDEX_WORKERS", "KBCITE_OTHER_PROGRAM"):
+        monkeypatch.setenv(name, "x")
+    assert town("status").err.splitlines() == [
+        "KBCITE_ASK_MODLE in the environment is no setting; did you mean KBCITE_ASK_MODEL?",
+        "KBCITE_INDEX_WORKERS in the environment is no setting; did you mean KBCITE_INDEX_THREADS?",
+        "KBCITE_STOR in the environment is no setting; did you mean KBCITE_STORE?",
+    ]
+
+
+def test_a_variable_that_a_tool_server_is_given_is_its_own(town: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    with (town.store / "kbcite.toml").open("a") as settings:
+        settings.write('[mcp.prices]\ncommand = ["prices"]\ntool = "fetch"\nenvironment = ["KBCITE_ASK_TOKEN"]\n')
+    monkeypatch.setenv("KBCITE_ASK_TOKEN", "x")
+    assert town("status").err == ""
+
+
+def test_a_type_that_no_source_can_have_is_not_offered(shell: Shell) -> None:
+    told(shell("source", "add", "https://a.example/", "--type", "live"), 2, "'internal', 'web'")
+    (shell.store / "kbcite.toml").write_text('[[source]]\nurl = "https://a.example/"\ntype = "live"\n')
+    told(shell("status"), 2, "type: 'live'", "choose internal or web")
+
+
+def test_golden_pages_that_are_not_there_are_a_matter_of_usage(tmp_path: Path) -> None:
+    told(kbcite("regress", "--pages", str(tmp_path / "none")), 2, f"there is no folder {tmp_path / 'none'}", "--pages")
+
+
+def test_a_folder_is_nothing_to_verify(town: Shell, tmp_path: Path) -> None:
+    told(town("verify", str(tmp_path)), 2, f"{tmp_path} is a folder", f"{tmp_path}/*.md")
+    told(town("verify", f"{tmp_path}/none"), 2, "there is no file")
+
+
+def test_status_names_the_encoder_and_not_all_that_must_be_equal(town: Shell) -> None:
+    assert " by builtin/multilingual-e5-small-q4\n" in town("status").out
+    assert town.json("status")["encoders"][0]["fingerprint"].endswith("/384")
 
 
 def test_a_seed_outside_its_own_scope(shell: Shell) -> None:

@@ -54,7 +54,7 @@ def provider(monkeypatch: pytest.MonkeyPatch) -> Iterator[Provider]:
             pass
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
     monkeypatch.setenv("OPENAI_BASE_URL", f"http://127.0.0.1:{server.server_port}/v1")
     monkeypatch.setenv("OPENAI_API_KEY", "key")
     yield state
@@ -88,6 +88,24 @@ def test_a_failing_provider_is_one_line_that_says_what_to_check(provider: Provid
     with pytest.raises(ProviderError, match="no such model here; check the model's name, its key") as caught:
         open_encoder("litellm:openai/emb").encode_queries(["a"])
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("model", "address", "said"),
+    [
+        ("openai/emb", "http://127.0.0.1:9/v1", "cannot be reached; check the network, and its address"),
+        ("nobody/emb", "", "names no provider; write it like litellm:openai/text-embedding-3-small"),
+    ],
+)
+def test_what_litellm_says_at_length_is_said_in_our_words(
+    monkeypatch: pytest.MonkeyPatch, model: str, address: str, said: str
+) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", address)
+    monkeypatch.setenv("OPENAI_API_KEY", "key")
+    with pytest.raises(ProviderError) as caught:
+        open_encoder(f"litellm:{model}").encode_queries(["a"])
+    assert str(caught.value).startswith(f'encoder "litellm:{model}" {said}')
+    assert "litellm." not in str(caught.value)
 
 
 def test_a_missing_key_is_a_provider_error(provider: Provider, monkeypatch: pytest.MonkeyPatch) -> None:
