@@ -43,8 +43,14 @@ def _names() -> list[str]:
     return sorted(path.parent.name for path in GOLDEN_PAGES.glob("*/page.html"))
 
 
+def _title(name: str) -> str:
+    """What the page is called; its folder's name says what it shows."""
+    source = tomllib.loads((GOLDEN_PAGES / name / "source.toml").read_text(encoding="utf-8"))
+    return str(source.get("title") or name)
+
+
 def _front_page() -> str:
-    links = "".join(f'<li><a href="/{name}/">{html.escape(name)}</a></li>' for name in _names())
+    links = "".join(f'<li><a href="/{name}/">{html.escape(_title(name))}</a></li>' for name in _names())
     return f"<!doctype html><title>Golden pages</title><h1>Golden pages</h1><ul>{links}</ul>"
 
 

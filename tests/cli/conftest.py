@@ -25,7 +25,8 @@ def built_town(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Site,
     with serve_site(dict(TOWN)) as site:
         shell = Shell(tmp_path_factory.mktemp("town") / "kb")
         shell("init")
-        shell("source", "add", f"{site.url}/", "--allow-private")
+        # A browser takes seconds a crawl; what it is needed for is tested in test_rendering.py.
+        shell("source", "add", f"{site.url}/", "--allow-private", "--render", "never")
         built = shell("build")
         assert built.code == 0, built.err
         yield site, shell.store
