@@ -56,6 +56,8 @@ def links_to_follow(question: str, list_url: str, links: Sequence[tuple[str, str
         if not is_stop(term) and (len(term) > 1 or not term.isascii())
     }
     rated = []
+    # What stands above a list in the site's tree is its trail and no entry of it.
+    links = [(url, text) for url, text in links if not list_url.startswith(url)]
     for n, (url, text) in enumerate(links):
         shared = wanted.intersection(stems(simplify(text)))
         # A single character of Chinese says little.

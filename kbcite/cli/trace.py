@@ -153,7 +153,8 @@ def _looked(record: dict[str, Any], live: LiveTrace) -> str:
         return f"no page was looked at: {one_line(live_reason(live.reason, 'en'), 200)}"
     use = record["freshness"].get("live")
     took = f"; done after {use['elapsed_ms']:.0f} ms" if use else ""
-    where_from = "in the pool of pages fetched lately" if live.way == "pool" else "now"
+    is_pooled = all(fetch.way == "pool" for fetch in live.fetches)
+    where_from = "in the pool of pages fetched lately" if is_pooled else "now"
     used = sum(fetch.is_used for fetch in live.fetches)
     came = f"{used} used" if used else "none fit for use, so what is stored answers"
     return f"{counted(len(live.fetches), 'page')} looked at {where_from}, {came}{took}"

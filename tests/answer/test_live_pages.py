@@ -41,6 +41,7 @@ def test_a_live_page_is_chosen_by_its_topics_or_its_title(
     [
         ("河东区最近什么时候停水？", ["8.html"]),
         ("最新公告是什么？", ["9.html", "8.html"]),
+        ("首页欢迎什么？", []),
         ("今天股价多少？", []),
     ],
 )
