@@ -44,6 +44,7 @@ _MANY_CLASSES = 4
 _LONGEST_NOISE = 2000
 _LONGEST_STATEMENT = 600
 _DATELINE_CHARS = 200
+_SAID_CHARS = 30
 _NOISE = re.compile(
     r"\W*(?:相关(?:阅读|文章|新闻|推荐|链接|报道|内容|专题|话题)|(?:推荐|延伸|扩展|猜你想|热门|精彩)(?:阅读|文章|推荐|评论|新闻|标签)|猜你喜欢|为[你您]推荐|"
     r"广告|上一篇|下一篇|编辑推荐|网友评论|大家都在看|其他人也在看|扫一扫|分享到|责任编辑|责编|"
@@ -270,7 +271,7 @@ def _looks_like(page: Page, region: int, index_chars: float) -> str:
         return "pager"
     if is_linked and chars < 60 * unit and page.link_count[region] > 2 and _is_only_links(page, region):
         return "links"
-    if may_be_dateline and _reads_as_dateline(text):
+    if may_be_dateline and _reads_as_dateline(text) and not _holds_text(page, region):
         return "dateline"
     if may_be_statement and _STATEMENT.match(text):
         return "statement"
@@ -312,7 +313,7 @@ def _is_only_links(page: Page, region: int) -> bool:
 
 def is_dateline(page: Page, region: int) -> bool:
     """True for a short line of when, by whom and where the text was published, or how often it was read."""
-    return _may_be_dateline(page, region) and _reads_as_dateline(page.text(region))
+    return _may_be_dateline(page, region) and _reads_as_dateline(page.text(region)) and not _holds_text(page, region)
 
 
 def _may_be_dateline(page: Page, region: int) -> bool:
@@ -320,10 +321,25 @@ def _may_be_dateline(page: Page, region: int) -> bool:
 
 
 def _reads_as_dateline(text: str) -> bool:
+    return _dateline_marks(text) > 1 and not _SENTENCE_END.search(text)
+
+
+def _dateline_marks(text: str) -> int:
+    """How many days and words of a dateline a text holds; two say as much as more."""
     marks = len(_DAY.findall(text)) + len(_DATELINE_WORD.findall(text))
     if marks < 2 and not text.isascii() and (":" in text or "：" in text or "于" in text or "看" in text):
         marks += len(_DATELINE_LABEL.findall(text))
-    return marks > 1 and not _SENTENCE_END.search(text)
+    return marks
+
+
+def _holds_text(page: Page, region: int) -> bool:
+    """True for a quote, and where a paragraph says something else than when and by whom: a short post below its header."""
+    least = _SAID_CHARS * page.unit
+    return any(
+        page.tags[inner] == "blockquote"
+        or (page.tags[inner] == "p" and page.chars[inner] >= least and not _dateline_marks(page.text(inner)))
+        for inner in range(region, page.ends[region])
+    )
 
 
 def is_statement(page: Page, region: int) -> bool:
@@ -365,7 +381,7 @@ def _is_notes(page: Page, region: int) -> bool:
 
 def _is_item_of_text(page: Page, region: int) -> bool:
     """True for an item of a list that is more than links: it is left out with the whole list, or not at all."""
-    return page.tags[region] == "li" and page.link_density(page.parents[region]) <= 0.6
+    return page.tags[region] == "li"
 
 
 def _is_written_list(page: Page, region: int) -> bool:

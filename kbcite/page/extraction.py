@@ -48,6 +48,7 @@ _TWIN_PROSE = 60
 _LEAD_PROSE = 80
 _LEAD_NAME = re.compile(r"\b(?:dek|deck|lede|standfirst)\b", re.IGNORECASE)
 """What newspapers call the sentence under a title; it may be half as short."""
+_DIGITS = re.compile(r"\d+")
 _LEAVES = frozenset("p li pre ul ol table blockquote dl".split())
 
 
@@ -114,7 +115,7 @@ def select(root: etree._Element, head: Head, source: str, url: str) -> Selection
     favoured = _favoured(page, kind)
     is_question = kind.is_forum and kind.is_question
     main = _heaviest(page, page.pulls(False, favoured), _MOST_OF_ANSWERS if is_question else _MOST)
-    if _is_index(page, main):
+    if not kind.is_thread and _is_index(page, main):
         main = _heaviest(page, page.pulls(True, favoured), _MOST)
         page = page.without(cuts_of_index(page, main))
         index_chars = _INDEX_CHARS * page.chars[main]
@@ -123,7 +124,7 @@ def select(root: etree._Element, head: Head, source: str, url: str) -> Selection
         )
     if page.titles[0] == 1 and not page.titles[main] and kind.is_product:
         main = _up_to_title(page, main)
-    parts = _with_lead(page, main, kind)
+    parts = _with_lead(page, main, kind, head.title)
     cuts: dict[int, str] = {}
     for part in parts:
         cuts |= cut_inside(page, part, main)
@@ -174,18 +175,24 @@ def _is_leaf(page: Page, region: int) -> bool:
 
 
 def _has_twin(page: Page, region: int) -> bool:
-    """True where a sibling of the same tag and class holds text too: they are sections of one text."""
-    tag, name = page.tags[region], page.elements[region].get("class")
+    """True where a sibling of the same tag and name holds text too: they are sections of one text."""
+    tag, name = page.tags[region], _template_name(page, region)
     return any(
         other != region
         and page.tags[other] == tag
         and other not in page.cuts
         and page.prose[other] > _TWIN_PROSE * page.unit
         and page.link_density(other) < 0.3
-        and page.elements[other].get("class") == name
+        and _template_name(page, other) == name
         and not is_statement(page, other)
         for other in page.children(page.parents[region])
     )
+
+
+def _template_name(page: Page, region: int) -> str:
+    """The class of a region, or its id without numbers: `post_7` and `post_8` are of one template."""
+    element = page.elements[region]
+    return element.get("class") or _DIGITS.sub("", element.get("id", ""))
 
 
 def _up_to_title(page: Page, main: int) -> int:
@@ -193,8 +200,8 @@ def _up_to_title(page: Page, main: int) -> int:
     return next((region for region in (main, *page.ancestors(main)) if page.titles[region]), main)
 
 
-def _with_lead(page: Page, main: int, kind: PageKind) -> tuple[int, ...]:
-    """The main region, and before it what beside it reads like its beginning: the lead of an article.
+def _with_lead(page: Page, main: int, kind: PageKind, title: str) -> tuple[int, ...]:
+    """The main region, and before it what beside it reads like its beginning: the lead of an article. title: of the head.
 
     A title outside of the main region is left to the metadata, but for forums: there it is what the replies answer.
     """
@@ -203,9 +210,15 @@ def _with_lead(page: Page, main: int, kind: PageKind) -> tuple[int, ...]:
     before = takewhile(lambda region: region != main, page.children(page.parents[main]))
     lead = [region for region in before if _is_lead(page, region)]
     has_title_elsewhere = page.titles[0] == 1 and not any(page.titles[region] for region in (main, *lead))
-    if has_title_elsewhere and kind.is_forum:
+    if has_title_elsewhere and kind.is_forum and not _begins_with_title(page, lead[0] if lead else main, title):
         lead.insert(0, next(region for region, tag in enumerate(page.tags) if tag == "h1" and not page.is_cut(region)))
     return (*lead, main)
+
+
+def _begins_with_title(page: Page, region: int, title: str) -> bool:
+    """True where the first words are a heading that the page is titled by: the `h1` is the name of the site then."""
+    first = next((inner for inner in range(region, page.ends[region]) if page.own[CHARS, inner]), region)
+    return page.tags[first] in ("h2", "h3") and page.text(first) in " ".join(title.split())
 
 
 def _is_lead(page: Page, region: int) -> bool:

@@ -16,7 +16,16 @@ _QUESTIONS_OF_A_SITE = "FAQPage"
 _FORUM_MARK = "DiscussionForumPosting"
 _FORUM_WORD = re.compile(
     r"(?<![a-z])(?:forums?|threads?|topics?|bbs|discussions?|discuss|questions?|answers?|qa|bbpress|community|(?:view|show)(?:topic|thread))(?![a-z])"
-    r"|/comments/",
+    r"|/comments/|/t/(?:[^/?#\s]+/)?\d+",
+    re.IGNORECASE,
+)
+_THREAD = re.compile(
+    r"(?:view|show)(?:topic|thread)|/threads?[-/][^/?#\s]*\w|/topics?/[^/?#\s]+[/-]|/t/(?:[^/?#\s]+/)?\d+|/d/\d+|/questions?/[^/?#\s]+",
+    re.IGNORECASE,
+)
+"""Addresses of one thread, and not of a list of them."""
+_FORUM_SOFTWARE = re.compile(
+    r"discourse|phpbb|vbulletin|xenforo|discuz|mybb|smf|flarum|nodebb|vanilla|invision|bbpress|misago|lemmy",
     re.IGNORECASE,
 )
 
@@ -28,12 +37,27 @@ class PageKind:
         self._names = f"{url} {body.get('class', '')} {body.get('id', '')}"
         types = [f"itemtype={kind}" for kind in head.item_types]
         types += [f"og:type={kind.removeprefix('og:')}" for kind in head.metas.get("og:type", ())]
+        self._software = " ".join(head.metas.get("generator", ()))
         self._types = "\n".join([*types, *head.records])
 
     @cached_property
     def is_forum(self) -> bool:
         """True where its address, body or schema says that people talk to each other on it: replies are its text."""
-        return self.is_question or _FORUM_MARK in self._types or _FORUM_WORD.search(self._names) is not None
+        return (
+            self.is_question
+            or _FORUM_MARK in self._types
+            or _FORUM_WORD.search(self._names) is not None
+            or _FORUM_SOFTWARE.search(self._software) is not None
+        )
+
+    @cached_property
+    def is_thread(self) -> bool:
+        """True where its address or schema says that it is one thread of a forum: short as its posts may be, it is no list of links."""
+        return (
+            self.is_question
+            or _FORUM_MARK in self._types
+            or (self.is_forum and _THREAD.search(self._names) is not None)
+        )
 
     @cached_property
     def is_question(self) -> bool:

@@ -24,6 +24,15 @@ _PROFILE = re.compile(
 """What forums tell of a member, and whether a colon follows it."""
 _DIGIT = re.compile(r"\d")
 _EDITED = re.compile(r"\W*(?:(?:last )?(?:edited|modified)\b|本帖最后由|最后编辑)", re.IGNORECASE)
+_MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
+_POSTED = re.compile(
+    r"(?:(?:re:\s)?post(?:ed)?\s*:?\s*)?(?:by\s+\S.{0,40}?\s*[»,·|•-]?\s+)?(?:(?:posted|asked|answered|replied|commented|on)\s*:?\s+)?"
+    r"(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*,?\s+)?"
+    rf"(?:{_MONTH}\s+\d{{1,2}}(?:st|nd|rd|th)?,?\s+\d{{4}}|\d{{1,2}}(?:st|nd|rd|th)?\s+{_MONTH},?\s+\d{{4}}|\d{{4}}[-/.]\d{{1,2}}[-/.]\d{{1,2}}|\d{{1,2}}[-/.]\d{{1,2}}[-/.]\d{{2,4}})"
+    r"(?:,?\s+(?:at\s+)?\d{1,2}:\d\d(?::\d\d)?(?:\s*[ap]m)?)?\W*(?:#\d+)?",
+    re.IGNORECASE,
+)
+"""The line that says by whom and when a post was written, and nothing else."""
 _IN_BRACKETS = re.compile(r"\s*(?:\[\D{1,20}\]|【\D{1,12}】)\s*")
 _SIGNATURE_NAME = re.compile(r"(?<![a-z])(?:sign|k?sig|(?:user)?signature|signaturecontainer)(?![a-z])", re.IGNORECASE)
 """What forums call the lines that a member puts below all posts; in tables of posts, too, where other names are not believed."""
@@ -62,8 +71,8 @@ def cut_profiles(page: Page, parts: Iterable[int]) -> dict[int, str]:
                 done = page.ends[region]
             elif _is_line(page, region, _LONGEST_LINE) and _is_before_quote(page, region):
                 cuts[region] = "profile"
-            elif _is_line(page, region, _LONGEST_EDIT) and _EDITED.match(page.text(region)):
-                cuts[region] = "edited"
+            elif _is_line(page, region, _LONGEST_EDIT) and (when := _when(page.text(region))):
+                cuts[region] = when
     return cuts
 
 
@@ -96,6 +105,11 @@ def _is_line(page: Page, region: int, most: int) -> bool:
     return 0 < chars < most * page.unit and bool(page.own[CHARS, region] == chars)
 
 
+def _when(text: str) -> str:
+    """The rule that cuts a line which says when a post was written or changed; empty for any other."""
+    return "edited" if _EDITED.match(text) else "dateline" if _POSTED.fullmatch(text) else ""
+
+
 def _is_before_quote(page: Page, region: int) -> bool:
     """True for the name of who is quoted, `tovek:`, where it stands before the quote and not in it."""
     behind = page.ends[region]
@@ -109,7 +123,7 @@ def _is_before_quote(page: Page, region: int) -> bool:
 
 def _is_profile(page: Page, region: int) -> bool:
     """True for a block of figures about a person: at least two of them, without running text or as labels of short lines."""
-    if page.prose[region] and not _is_line(page, region, _LONGEST_LINE):
+    if page.prose[region] and not _is_line(page, region, _LONGEST_LINE) and page.tags[region] != "dl":
         return False
     if page.chars[region] >= _LONGEST_PROFILE * page.unit:
         return False

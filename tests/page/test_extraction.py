@@ -134,6 +134,20 @@ def test_the_cards_of_an_index_keep_their_small_parts():
     assert text.count("part time") == 8
 
 
+def test_sections_are_told_by_their_class_or_by_ids_that_differ_in_a_number():
+    article, other = f"<p>{SENTENCE * 6}</p>", f"<p>{SENTENCE * 2}</p>"
+    assert text_of(f"<div id=wrap>{article}</div><div id=bottom>{other}</div>").count(SENTENCE.strip()) == 6
+    assert text_of(f"<div id=part-1>{article}</div><div id=part-2>{other}</div>").count(SENTENCE.strip()) == 8
+
+
+def test_a_catalogue_keeps_the_items_that_are_links():
+    items = "".join(
+        f"<li><a href=/{n}>Illustrated catalogue of boats and ropes, {n}</a> (Hall & Co.)</li>" for n in range(9)
+    )
+    text = text_of(f"<h1>Catalogues</h1><p>{SENTENCE * 8}</p><ul class=books>{items}<li>{SENTENCE * 2}</li></ul>")
+    assert text.count("Illustrated catalogue") == 9
+
+
 def test_notes_that_are_links_stay():
     notes = "".join(f"<li><a href=/{n}>Timetable of the year 201{n}</a></li>" for n in range(5))
     assert "Timetable of the year 2013" in text_of(

@@ -15,11 +15,20 @@ def kind_of(source: str, url: str = "https://example.org/a") -> PageKind:
     [
         ("<body><p>Hello", "https://example.org/forum/7"),
         ("<body class='thread page'><p>Hello", "https://example.org/7"),
+        ("<body><p>Hello", "https://example.org/t/pump-stops/42"),
+        ("<meta name=generator content='Discuz! X3.4'><body><p>Hello", "https://example.org/7"),
         ('<body><p>Hello<script type=application/ld+json>{"@type": "QAPage"}</script>', "https://example.org/7"),
     ],
 )
 def test_a_forum_is_known_by_its_address_its_body_or_its_schema(source: str, url: str) -> None:
     assert kind_of(source, url).is_forum
+
+
+def test_a_thread_is_told_from_a_list_of_threads() -> None:
+    for path in ("viewtopic.php?t=7", "threads/pump.7/", "thread-7-1-1.html", "t/pump/7", "questions/7/pump"):
+        assert kind_of("<body><p>Hello", f"https://example.org/{path}").is_thread
+    for path in ("forum/garden", "viewforum.php?f=7", "questions", "topics"):
+        assert not kind_of("<body><p>Hello", f"https://example.org/{path}").is_thread
 
 
 def test_a_question_is_known_by_its_schema_but_not_where_a_site_answers_its_own() -> None:

@@ -36,6 +36,8 @@ PLAIN = thread("")
         "<div>Posts: {n}12<br>Joined: Mar 201{n}</div>",
         "<dl><dt>Joined</dt><dd>Apr {n}, 2019</dd><dt>Reaction score</dt><dd>{n}7</dd></dl>",
         "<div>Last edited: Apr {n}, 2026</div>",
+        "<p>by <b>mira</b> » Fri May {n}2, 2026 10:12 am</p>",
+        "<dl><dd><b>Posts:</b> {n}42</dd><dd><b>Joined:</b> Mon May {n}1, 2017 4:20 pm</dd></dl>",
         "<table><tr><td>注册时间 2019-3-{n}<br>帖子 {n}08</td></tr></table>",
         "<table><tr><td><div class=sign>Life is a garden, number {n}</div></td></tr></table>",
     ],
@@ -46,6 +48,8 @@ PLAIN = thread("")
         "figures of a member",
         "a list of figures",
         "marks of edits",
+        "who wrote it and when",
+        "a dated profile",
         "a Chinese profile",
         "signatures",
     ],
@@ -87,3 +91,35 @@ def test_the_name_of_who_is_quoted_is_left_out_before_a_quote():
     quote = "<aside class=quote><div class=title>tovek:</div><blockquote><p>Is it the float?</p></blockquote></aside>"
     assert "> Is it the float?" in thread(quote)
     assert "tovek" not in thread(quote)
+
+
+def test_a_short_thread_is_no_list_of_links():
+    links = "".join(f"<div><a href=/forum/{n}>Another room of the board, number {n}</a></div>" for n in range(9))
+    posts = "".join(f"<div class=msg><h3><a href=/p/{n}>Re: Pump</a></h3><p>{POSTS[n]}</p></div>" for n in range(4))
+    text = text_of_page(f"<div id=page><h2>Pump</h2>{posts}</div><div class=rooms>{links}</div>", "viewtopic.php?t=7")
+    assert all(post in text for post in POSTS)
+    assert "Another room" not in text
+
+
+def test_the_heading_of_the_site_is_not_put_before_the_title_of_a_thread():
+    posts = "".join(f"<div class=msg><p>{post}</p></div>" for post in POSTS)
+    body = f"<title>Pump - Garden board</title><div><h1>Garden board</h1></div><div id=page><h2>Pump</h2>{posts}</div>"
+    assert text_of_page(body, "viewtopic.php?t=7").startswith("## Pump")
+
+
+def test_a_short_post_below_its_header_is_no_dateline():
+    posts = "".join(
+        f"<div class=item><header>小明 2026年5月{n}日发布 #{n} 2026年5月{n}日星期五</header><p>第{n}次试过，水泵还是过一分钟就停</p></div>"
+        for n in range(1, 5)
+    )
+    text = text_of_page(f"<h1>水泵</h1><div>{posts}</div>", "d/15448")
+    assert text.count("水泵还是过一分钟就停") == 4
+    assert "发布" not in text
+
+
+def text_of_page(body: str, path: str) -> str:
+    source = f"<html><body>{body}</body></html>"
+    root = parse_html(source)
+    content = extract(root, read_head(root), source, f"https://board.example.org/{path}")
+    assert isinstance(content, MainContent)
+    return content.text
