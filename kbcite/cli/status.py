@@ -59,7 +59,7 @@ def _index(folder: Path) -> dict[str, Any] | None:
         metadata = read_metadata(folder)
     except (NotFound, StoreError):
         return None
-    return {"blocks": metadata["count"], "exact": not metadata["has_lists"], "recall": metadata["recall"]}
+    return {"blocks": metadata["count"], "exact": metadata["recall"] == 1, "recall": metadata["recall"]}
 
 
 def _text(record: dict[str, Any]) -> str:
