@@ -31,7 +31,13 @@ UNREADABLE = frozenset(
 )
 _SPACES = re.compile(r"[^\S\u3000]+")
 _STRUCTURE = re.compile(r"#{1,6} |>|```|~~~|\|")
-_FILE_NAME = re.compile(r"^\S+\.(?:jpe?g|png|gif|webp|svg|bmp)$|^[\W\d_]*$", re.IGNORECASE)
+_SAYS_NOTHING = re.compile(
+    r"^\S+\.(?:jpe?g|png|gif|webp|svg|bmp)$|^[\W\d_]*$|^(?a:[\w-]*\d{4}[\w-]*)$"
+    r"|^(?:img|images?|pictures?|photos?|pic|alt(?: text)?|avatar(?: (?:of|von) \S+)?|user avatar|icon|logo|null|undefined|untitled"
+    r"|enter image description here|(?:在这里插入|请在此添加)?图片(?:描述)?|图像|插图|配图|头像)$",
+    re.IGNORECASE,
+)
+"""Alternative texts that are names of files, or that editors put there themselves."""
 _NOT_IN_ALT = frozenset("[]<>")
 _TEX_IN_ALT = re.compile(r"^\{\\(?:display|text)style (.*)\}$", re.DOTALL)
 _PERMALINKS = frozenset(("#", "¶", "§", "🔗", "\uf0c1", "^", "↑", "↩", "↩︎"))
@@ -388,7 +394,7 @@ class _Writer:
             self._formula(tex[1])
         elif "math" in element.get("class", ""):
             self._formula(alt)
-        elif not _FILE_NAME.match(alt) and _NOT_IN_ALT.isdisjoint(alt):
+        elif not _SAYS_NOTHING.match(alt) and "avatar" not in element.get("class", "") and _NOT_IN_ALT.isdisjoint(alt):
             self._mark("![")
             self._piece(alt, element.get("alt", "").strip(), is_attribute=True)
             self._put("]()")

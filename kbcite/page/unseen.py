@@ -46,6 +46,9 @@ _REVEALED = re.compile(
 )
 _SHOWN_CHARS = 600
 """Where no more than this is left beside more that is hidden, a script shows the hidden text."""
+_SENTENCE_END = re.compile(r"[。！？]|[.!?](?:\s|$)")
+_SENTENCES = 3
+"""With so many, a short hidden text that is longer than the rest of the page is an article that fades in."""
 _ASKS_FOR_JAVASCRIPT = re.compile(
     r"<noscript\b.{0,600}?javascript|(?:enable|requires?|turn on|needs?|启用|开启|打开|支持)\s*javascript",
     re.IGNORECASE | re.DOTALL,
@@ -78,9 +81,14 @@ def strip_unseen(root: etree._Element, body: etree._Element, source: str) -> Non
         styled += faded
     marked = [element for element in _marked_hidden(body) if element.tag != "a" or element.get("hidden") is not None]
     hidden = [element for element in dict.fromkeys(styled + marked) if not _is_shown(element)]
-    hidden_chars = sum(map(_length_of, hidden))
-    if hidden_chars > _SHOWN_CHARS / 2 and hidden_chars > _length_of(body) - hidden_chars < _SHOWN_CHARS:
-        return  # a script shows all of it when it has loaded
+    lengths = list(map(_length_of, hidden))
+    shown_chars = _length_of(body) - sum(lengths) if lengths else 0
+    if lengths and sum(lengths) > shown_chars < _SHOWN_CHARS:
+        if sum(lengths) > _SHOWN_CHARS / 2:
+            return  # a script shows all of it when it has loaded
+        longest = hidden[lengths.index(max(lengths))]
+        if max(lengths) > shown_chars and len(_SENTENCE_END.findall(text_content(longest))) >= _SENTENCES:
+            hidden.remove(longest)
     _remove(body, hidden)
 
 

@@ -174,6 +174,15 @@ def test_words_for_links_say_nothing_about_text_that_leads_nowhere():
     assert text_of(f"<div>{links}<p>{SENTENCE * 4}</p></div>").count(SENTENCE.strip()) == 4
 
 
+def test_a_short_article_that_fades_in_is_read():
+    hidden = f"<div style='visibility: hidden; opacity: 0'><p>{CHINESE}</p><p>{CHINESE}</p><p>{CHINESE}</p></div>"
+    page = "<h1>轮渡</h1>{}<p style='display: none'>不再显示</p><div>阅读原文</div>"
+    assert text_of(page.format(hidden)).count(CHINESE) == 3
+    longer = f"<p>{CHINESE * 4}</p>{hidden}"
+    assert text_of(page.format(longer)).count(CHINESE) == 4
+    assert "不再显示" not in text_of(page.format(hidden))
+
+
 def test_an_unclosed_button_does_not_take_the_page_with_it():
     assert "every two hours" in text_of(f"<div><button class=x>Menu<div><p>{SENTENCE * 8}</p></div></div>")
 

@@ -55,6 +55,11 @@ CASES = {
         "![the old bridge]()\n\nx",
     ),
     "an image's file name is no text": ('<p>x<img alt="DSC001.jpg"></p>', "x"),
+    "nor is what an editor wrote for its author": (
+        '<p>x<img alt="图片"><img alt="image"><img alt="IMG-20260501"><img class="vm avatar" alt="mira"></p>',
+        "x",
+    ),
+    "a short text for an image": ('<p>x<img alt="Image of 4 boats"></p>', "x![Image of 4 boats]()"),
     "TeX of a formula": (
         '<p>so <math><semantics><mi>x</mi><annotation encoding="application/x-tex">x^2</annotation></semantics></math></p>',
         "so $x^2$",
