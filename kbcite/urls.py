@@ -20,8 +20,8 @@ MAX_URL_LENGTH = 2048
 
 _PARTS = pattern(r"(https?)://(?:[^/?#@]*@)?([^/?#:\[]+|\[[^\]]*\])(?::(\d+))?([^?#]*)(\?[^#]*)?")
 _NON_ASCII_QUERY = pattern(r"[^\x00-\x7f]")
-# Links that need no parser: characters that stay as they are, no scheme, no `//`, no dot segment.
-_PLAIN_LINK = pattern(r"/?(?:[A-Za-z0-9_~-][A-Za-z0-9_~.-]*(?:/|(?=[?]|\Z)))*(?:[?][A-Za-z0-9_=&.~/-]*)?")
+# Characters that stay as they are.
+_PLAIN_LINK = pattern(r"[A-Za-z0-9_~./-]*(?:[?][A-Za-z0-9_=&.~/-]*)?")
 _ESCAPE = pattern(r"%[0-9a-fA-F]{2}")
 _TRACKING = pattern(
     r"(?:utm_\w+|gclid|gclsrc|dclid|fbclid|msclkid|yclid|igshid|mc_cid|mc_eid|_ga|spm|scm|share_token|phpsessid|jsessionid"
@@ -66,21 +66,32 @@ def resolve(base: str, href: str, encoding: str = "utf-8") -> str | None:
 
     encoding: the page's own; browsers write the non-ASCII characters of a query in it (GBK pages do link that way).
     """
-    if href and (places := _places_of(base)) is not None:
-        # Nine links of ten: the parser would give the same, in ten times the time.
-        origin, folder, page = places
-        path = href[len(origin) :] if href.startswith(f"{origin}/") else href
-        if _PLAIN_LINK.fullmatch(path):
-            return (origin if path[0] == "/" else page if path[0] == "?" else folder) + path
+    if plain := resolve_plain(base, href):
+        return plain
     if encoding not in ("utf-8", "utf-16le", "utf-16be") and _NON_ASCII_QUERY.search(href):
         href = _encode_query(href, encoding)
     joined = _join(href, base)
     return None if joined is None else without_credentials(joined.partition("#")[0])
 
 
+def resolve_plain(base: str, href: str) -> str | None:
+    """What `resolve` gives, for a link that needs no parser; None for any other.
+
+    Nine links of ten are: no scheme but the base's own, no `//`, no dot segment, nothing to be escaped. A tenth of the parser's time.
+    """
+    places = _places_of(base)
+    if places is None:
+        return None
+    root, folder, page = places
+    path = href[len(root) - 1 :] if href.startswith(root) else href
+    if not path or not _PLAIN_LINK.fullmatch(path) or path[0] == "." or "/." in path or "//" in path:
+        return None
+    return root + path[1:] if path[0] == "/" else (page if path[0] == "?" else folder) + path
+
+
 @lru_cache(maxsize=256)
 def _places_of(base: str) -> tuple[str, str, str] | None:
-    """What a link without scheme or host is put behind: the origin, the folder, the page without its query.
+    """What a link without scheme or host is put behind: the root of the host, the folder, the page without its query.
 
     None for a base that is not written as the parser would write it.
     """
@@ -88,7 +99,7 @@ def _places_of(base: str) -> tuple[str, str, str] | None:
     if match is None or _join(base, None) != base or without_credentials(base) != base.partition("#")[0]:
         return None
     page = base[: match.end(4)]
-    return base[: match.start(4)], page[: page.rfind("/") + 1], page
+    return base[: match.start(4)] + "/", page[: page.rfind("/") + 1], page
 
 
 def without_credentials(url: str) -> str | None:

@@ -104,8 +104,9 @@ def _is_shifted(data: bytes, declared: tuple[tuple[str, str], ...]) -> bool:
     """True for ASCII bytes that stand for other characters between marks, by their label or by how many they are."""
     if any(is_refused(label) for _, label in declared) and (b"~{" in data or b"\x1b$" in data):
         return True
-    runs = b"".join(_HZ_RUN.findall(data)) if b"~}" in data else b""
-    score, length = _likeness(runs.decode("hz", "replace"), "gb18030")
+    if b"~}" not in data:
+        return False
+    score, length = _likeness(b"".join(_HZ_RUN.findall(data)).decode("hz", "replace"), "gb18030")
     return length >= _SHORT_SAMPLE and score >= _CLEAR_SCORE
 
 

@@ -9,6 +9,7 @@ has hardly a sentence about anything else. A long article about captchas is so n
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from kbcite.page.links import Refresh
@@ -35,6 +36,7 @@ _HIDDEN_END = {name: re.compile(f"</{name}", re.IGNORECASE) for name in ("script
 _INLINE = re.compile(
     r"</?(?:a|b|i|u|em|strong|span|code|small|label|abbr|time|mark|font|q)(?:\s[^>]*)?>|&\w+;", re.IGNORECASE
 )
+_REFERENCE = re.compile(r"&\w+;")
 _MARKUP = re.compile(r"<[^>]*>")
 
 _MARKS = re.compile(
@@ -130,11 +132,12 @@ class _Seen:
 
 def recognise(text: str, refresh: Refresh | None) -> Interstitial | None:
     """What stands in front of the page, None if it is the page itself."""
-    seen = _first_words(text)
+    pieces, words = _first_words(text)
+    if words > MAX_WORDS:
+        return None
+    seen = _Seen(tuple(_lines_of(pieces)), words)
     if refresh is not None and refresh.url and refresh.delay_s <= MAX_REFRESH_S and seen.words <= MAX_REFRESH_WORDS:
         return Interstitial("meta_refresh", f"to {refresh.url} after {refresh.delay_s} s", refresh.url)
-    if seen.words > MAX_WORDS:
-        return None
     shown = seen.text.replace("’", "'")
     if found := _MARKS.search(text) or _CHALLENGE.search(shown):
         return Interstitial("bot_challenge", found.group()[:100])
@@ -172,18 +175,18 @@ def _login(text: str, shown: str, seen: _Seen) -> Interstitial | None:
     return Interstitial("login_wall", found.group())
 
 
-def _first_words(text: str) -> _Seen:
-    """What a reader sees, read until it is clearly more than `MAX_WORDS`."""
-    lines: list[str] = []
+def _first_words(text: str) -> tuple[list[str], int]:
+    """HTML of what a reader sees, read until it is clearly more than `MAX_WORDS`, and how many words that is."""
+    pieces: list[str] = []
     words = position = 0
     while position < len(text) and words <= MAX_WORDS:
         hidden = _HIDDEN_START.search(text, position)
         stop = hidden.start() if hidden else len(text)
         tag = text.find("<", position + _STEP, stop)
-        piece = _MARKUP.sub("\n", _INLINE.sub(" ", text[position : stop if tag < 0 else tag]))
-        folded = [" ".join(line.split()) for line in piece.split("\n")]
-        lines += [line for line in folded if line]
-        words += count_words(" ".join(folded)[: _STEP // 2])
+        piece = text[position : stop if tag < 0 else tag]
+        pieces.append(piece)
+        shown = _MARKUP.sub(" ", _REFERENCE.sub(" ", piece) if "&" in piece else piece)
+        words += count_words(" ".join(shown.split())[: _STEP // 2])
         if tag >= 0:
             position = tag
         elif hidden is None:
@@ -191,4 +194,12 @@ def _first_words(text: str) -> _Seen:
         else:
             end = _HIDDEN_END[(hidden[1] or "").lower()].search(text, hidden.end())
             position = end.end() if end else len(text)
-    return _Seen(tuple(lines), words)
+    return pieces, words
+
+
+def _lines_of(pieces: list[str]) -> Iterator[str]:
+    """The text of pieces of HTML, cut at blocks."""
+    for piece in pieces:
+        for line in _MARKUP.sub("\n", _INLINE.sub(" ", piece)).split("\n"):
+            if folded := " ".join(line.split()):
+                yield folded

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from html import unescape
 from html.entities import html5
 
-from kbcite.urls import MAX_URL_LENGTH, resolve
+from kbcite.urls import MAX_URL_LENGTH, resolve, resolve_plain
 
 MAX_LINKS = 10_000
 MAX_TAGS = 200_000
@@ -20,8 +20,8 @@ FEED_TYPES = ("application/rss+xml", "application/atom+xml")
 _AGENTS = ("robots", "kbcite")
 
 _START = re.compile(
-    r"<(?:(?P<comment>!--)|(?P<raw>script|style|textarea|title|xmp)(?![\w-])|(?P<noscript>noscript)(?![\w-])"
-    r"|(?P<tag>a|area|base|link|meta|frame)(?=[\s/>])(?P<attributes>(?:[^\"'<>]|\"[^\"]*\"|'[^']*')*+)>)",
+    r"<(?=[!abflmnstx])(?:(?P<comment>!--)|(?P<raw>script|style|textarea|title|xmp)(?![\w-])|(?P<noscript>noscript)(?![\w-])"
+    r"|(?P<tag>a|area|base|link|meta|frame)(?=[\s/>])(?P<attributes>(?:[^\"'<>]++|\"[^\"]*\"|'[^']*')*+)>)",
     re.IGNORECASE,
 )
 _END = {
@@ -66,19 +66,21 @@ def read_links(text: str, url: str, encoding: str = "utf-8") -> PageLinks:
     while (found := _START.search(text, position)) and tags < MAX_TAGS:
         tags += 1
         position = found.end()
-        if found["comment"]:
+        kind = found.lastgroup
+        if kind == "comment":
             position = _after(text.find("-->", position), text, 3)
-        elif found["raw"]:
+        elif kind == "raw":
             position = _after(_find(_END[found["raw"].lower()], text, position), text, 0)
-        elif found["noscript"]:
+        elif kind == "noscript":
             if position > noscript_end:
                 noscript_end = _after(_find(_END["noscript"], text, position), text, 0)
         else:
             tag = found["tag"].lower()
-            attributes = _attributes_of(found["attributes"])
             if tag in ("a", "area"):
-                hrefs[attributes.get("href", "")] = None
-            elif tag == "frame":
+                hrefs[_attribute_of(found["attributes"], "href")] = None
+                continue
+            attributes = _attributes_of(found["attributes"])
+            if tag == "frame":
                 hrefs[attributes.get("src", "")] = None
             elif tag == "base":
                 base = base or (resolve(url, attributes["href"]) if "href" in attributes else None)
@@ -106,9 +108,10 @@ def read_links(text: str, url: str, encoding: str = "utf-8") -> PageLinks:
 def _resolve_all(hrefs: dict[str, None], base: str, encoding: str) -> tuple[str, ...]:
     links: dict[str, None] = {}
     for href in hrefs:
-        if len(href) > 2 * MAX_URL_LENGTH or _NO_PAGE.match(href):
+        if len(href) > 2 * MAX_URL_LENGTH:
             continue
-        if (link := resolve(base, href, encoding)) and len(link) <= 2 * MAX_URL_LENGTH:
+        link = resolve_plain(base, href) or (None if _NO_PAGE.match(href) else resolve(base, href, encoding))
+        if link and len(link) <= 2 * MAX_URL_LENGTH:
             links[link] = None
             if len(links) == MAX_LINKS:
                 break
@@ -121,6 +124,14 @@ def _attributes_of(text: str) -> dict[str, str]:
     for name, double, single, bare in _ATTRIBUTE.findall(text):
         attributes.setdefault(name.lower(), _decode(double or single or bare))
     return attributes
+
+
+def _attribute_of(text: str, wanted: str) -> str:
+    """The value of one attribute of a tag, empty without it: nine tags of ten are links, of which nothing else is needed."""
+    for name, double, single, bare in _ATTRIBUTE.findall(text):
+        if name.lower() == wanted:
+            return _decode(double or single or bare)
+    return ""
 
 
 def _decode(value: str) -> str:

@@ -31,19 +31,16 @@ class LinkFilter:
         return self._scope.exclusion(url, source) or trap_of(url, self._year) or self._traps.body_trap(url)
 
     def sift(self, links: Sequence[str], depth: int) -> Iterator[tuple[str, SourceSettings, str | None]]:
-        """(link, source, refusal) of the links not met before that a source covers within its depth."""
-        for link in links:
-            # Eight bytes stand for the link: in one run of a billion two links would share them.
-            mark = hash(link)
-            if mark in self._seen:
-                continue
+        """(link, source, refusal) of the links not met before that a source covers within its depth. links: each once."""
+        # Eight bytes stand for the link: in one run of a billion two links would share them.
+        for link in [link for link in links if hash(link) not in self._seen]:
             source = self._scope.source_of(link)
             # A link that is too deep here may be found nearer to the seed later.
             if source is not None and depth > source.depth:
                 continue
             if len(self._seen) >= MAX_REMEMBERED:
                 self._seen.clear()
-            self._seen.add(mark)
+            self._seen.add(hash(link))
             if source is not None:
                 yield link, source, self.refusal(link, source, depth) or self._traps.filter_trap(link)
 

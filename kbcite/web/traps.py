@@ -140,7 +140,8 @@ def _lasting(text: str) -> str:
     """What a page says, without markup, white space, clock times and request numbers."""
     words = _TAG.sub(" ", text).split()
     # Only a long word or one with a colon can hold either; looking at each word once is ten times as fast as a search.
-    passing = {word: _CLOCK_TIME.sub("", _TOKEN.sub("", word)) for word in set(words) if len(word) >= 16 or ":" in word}
+    long = [word for word in set(words) if len(word) >= 16 or ":" in word]
+    passing = {word: rest for word in long if (rest := _CLOCK_TIME.sub("", _TOKEN.sub("", word))) != word}
     return "".join([passing.get(word, word) for word in words] if passing else words)
 
 
