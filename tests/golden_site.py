@@ -5,11 +5,13 @@ from __future__ import annotations
 import html
 import sys
 import threading
+import time
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from types import MappingProxyType
 
 GOLDEN_PAGES = Path(__file__).parent.parent / "golden_pages"
 
@@ -19,6 +21,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         name = self.path.strip("/")
+        time.sleep(self.server.delays_s.get(name, 0.0))  # type: ignore[attr-defined]
         page = GOLDEN_PAGES / name / "page.html"
         if self.path == "/":
             self._send(200, "text/html; charset=utf-8", _front_page().encode())
@@ -55,9 +58,10 @@ def _front_page() -> str:
 
 
 @contextmanager
-def serve_golden_pages(port: int = 0) -> Iterator[str]:
-    """The site's address, while it is served."""
+def serve_golden_pages(port: int = 0, delays_s: Mapping[str, float] = MappingProxyType({})) -> Iterator[str]:
+    """The site's address, while it is served. delays_s: how long a page takes, by its name; may be changed meanwhile."""
     server = ThreadingHTTPServer(("127.0.0.1", port), _Handler)
+    server.delays_s = delays_s  # type: ignore[attr-defined]
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     try:

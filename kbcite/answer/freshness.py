@@ -166,6 +166,11 @@ def has_time_words(question: str) -> bool:
     return bool(_NOW.search(plain) or _RECENT.search(plain) or _CHANGE.search(plain))
 
 
+def asks_for_price(question: str) -> bool:
+    """True where a price is asked for: what stands on the page today is today's, whenever the page was published."""
+    return bool(_PRICE.search(simplify(without_titles(question))))
+
+
 def is_high_risk(question: str, words: Sequence[str] = ()) -> bool:
     """True where a wrong answer costs: contract, health and finance, and the caller's own words (SPEC 57)."""
     plain = simplify(question)

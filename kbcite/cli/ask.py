@@ -289,6 +289,7 @@ def _look(
     judge = LiveJudge(store.database, encoder, lambda: index.centroids, RankingOptions(top_k=top_k, threshold=bar))
     return LiveLook(
         store.database,
+        store.archive,
         store.settings,
         context.clock,
         _classify(store, wanted.question_class, model, api_base),

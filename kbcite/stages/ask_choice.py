@@ -20,6 +20,8 @@ _ADDRESS = pattern(
     r"(?:https?://|www\.)[^\s，。？！；：、）】》“”\"'<>]+[^\s，。？！；：、）】》“”\"'<>.,?!;:)\]]", re.IGNORECASE
 )
 
+LIVE_PAGE = "live page"
+
 
 class PageChoices:
     """The pages of the sources as one question may use them. Labels and type bar the rest of the sources (SPEC 46)."""
@@ -69,7 +71,7 @@ class PageChoices:
                 # Topics are the source's: among several pages of one, the titles tell which is meant.
                 chosen += [entry for entry in topical if names_title(question, entry.title)] or topical
         for entry in sorted(chosen, key=lambda entry: not entry.topics):
-            yield self.choice(entry.url, "live page", ttl_s)
+            yield self.choice(entry.url, LIVE_PAGE, ttl_s)
 
     def age_of(self, url: str) -> int | None:
         """Seconds since the stored bytes of a page were last seen; None where it is not stored."""

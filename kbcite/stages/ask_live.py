@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from kbcite.answer.classifier import Classified
-from kbcite.answer.freshness import has_time_words, is_high_risk
+from kbcite.answer.freshness import asks_for_price, has_time_words, is_high_risk
 from kbcite.answer.live_decision import NO_PAGE, Decision, PageChoice, Situation, Way, decide
 from kbcite.answer.live_filters import why_unfit
 from kbcite.answer.live_pages import links_to_follow
@@ -30,10 +30,12 @@ from kbcite.records import (
     Tier,
 )
 from kbcite.settings import ClassSettings, Settings, SourceSettings
-from kbcite.stages.ask_choice import PageChoices, addresses
+from kbcite.stages.ask_choice import LIVE_PAGE, PageChoices, addresses
 from kbcite.stages.ask_merge import BELOW, CORRECTED, PAGE_GONE, Judge, corrections, merged, without
 from kbcite.stages.ask_seen import Seen, Stopwatch, live_trace, use_of
+from kbcite.store.archive import Archive
 from kbcite.store.database import Database
+from kbcite.store.pooled_page import pooled_page
 from kbcite.words import simplify
 
 NEAR_BEST = 0.8
@@ -58,8 +60,6 @@ class Branch(Protocol):
 
     def collect(self, until: float) -> Iterator[LivePage | LiveLoss]: ...
 
-    def pooled(self, url: str, ttl_s: int) -> LivePage | LiveLoss | None: ...
-
 
 @dataclass(frozen=True, slots=True)
 class Looked:
@@ -83,6 +83,7 @@ class LiveLook:
     def __init__(
         self,
         database: Database,
+        archive: Archive,
         settings: Settings,
         clock: Clock,
         classify: Classify,
@@ -97,6 +98,7 @@ class LiveLook:
         search: Search | None = None,
     ) -> None:
         self._database = database
+        self._archive = archive
         self._settings = settings
         self._clock = clock
         self._classify = classify
@@ -167,6 +169,10 @@ class LiveLook:
 
     def _choice(self, url: str, why: str, fresh_s: int | None = None) -> PageChoice:
         return self._choices.choice(url, why, self._class.ttl_s, fresh_s)
+
+    @property
+    def _under_way(self) -> dict[str, float]:
+        return self._branch.under_way if self._branch is not None else {}
 
     def _opened(self) -> Branch:
         if self._branch is None:
@@ -272,47 +278,60 @@ class LiveLook:
 
     def _look(self, decision: Decision) -> list[Seen]:
         """The pages of a decision, from the pool or fetched, with those below a list; what is not there in time is given up."""
-        branch = self._opened()
         until = self._watch.began + self._settings.live.answer_within_s
         choices = {page.url: page for page in decision.pages}
         seen: dict[str, Seen] = {}
         waiting: list[PageChoice] = list(decision.pages)
-        while waiting or branch.under_way:
+        while waiting or self._under_way:
             while waiting:
                 choice = waiting.pop(0)
-                found = branch.pooled(choice.url, self._class.ttl_s)
+                found = self._pooled(choice)
                 if found is None:
-                    branch.start(choice.url)
+                    self._opened().start(choice.url)
                 else:
                     waiting += self._take(found, choices, seen)
-            found = next(branch.collect(until), None)
+            found = next(self._opened().collect(until), None) if self._under_way else None
             if found is None:
                 break
             self._fetched.append(found.requested_url)
             waiting += self._take(found, choices, seen)
-        for url, began in branch.under_way.items():
-            choice = choices.setdefault(url, PageChoice(url, "live page"))
+        for url, began in self._under_way.items():
+            choice = choices.setdefault(url, PageChoice(url, LIVE_PAGE))
             waited = time.monotonic() - self._watch.began
             loss = LiveLoss(url, GAVE_UP, f"not there after {waited:.1f} s", began_at=began, ended_at=time.monotonic())
             seen[url] = Seen(choice, loss, GAVE_UP, loss.detail)
         return list(seen.values())
+
+    def _pooled(self, choice: PageChoice) -> LivePage | LiveLoss | None:
+        """What the pool holds of a page, with the links of one that may be a list."""
+        source = self._choices.scope.require_source(choice.url)
+        found = pooled_page(self._database, choice.url, source, self._clock(), self._class.ttl_s)
+        if choice.why != LIVE_PAGE or not isinstance(found, LivePage):
+            return found
+        # What reads links is imported only here: most answers need none.
+        from kbcite.page.encoding import decode
+        from kbcite.page.link_texts import link_texts
+
+        snapshot = self._database.pages.snapshot_by_digest(found.document.digest)
+        content_type = snapshot.content_type if snapshot is not None else None
+        page = decode(self._archive.get(found.document.digest), content_type)
+        return replace(found, links=link_texts(page, found.url))
 
     def _take(
         self, found: LivePage | LiveLoss, choices: dict[str, PageChoice], seen: dict[str, Seen]
     ) -> list[PageChoice]:
         """Note what a page brought; the pages below it that are to be looked at as well."""
         url = found.requested_url
-        choice = choices.setdefault(url, PageChoice(url, "live page"))
+        choice = choices.setdefault(url, PageChoice(url, LIVE_PAGE))
         if isinstance(found, LiveLoss):
             seen[url] = Seen(choice, found, found.reason, found.detail)
             return []
         text, published_at = found.document.text, found.document.metadata.published_at
-        unfit = why_unfit(
-            text, published_at, self._now, min_chars=self._class.min_chars, max_age_s=self._class.max_age_s
-        )
+        max_age_s = None if asks_for_price(self._question) else self._class.max_age_s
+        unfit = why_unfit(text, published_at, self._now, min_chars=self._class.min_chars, max_age_s=max_age_s)
         seen[url] = Seen(choice, found, *(unfit or ("", "")))
         room = MAX_BELOW - sum(one.why.startswith(BELOW) for one in choices.values())
-        if choice.why != "live page" or room <= 0:
+        if choice.why != LIVE_PAGE or room <= 0:
             return []
         # Links of menus and footers are not in the main text.
         links = [(link, said) for link, said in found.links if said in text]
@@ -326,7 +345,7 @@ class LiveLook:
     @property
     def waits_for(self) -> tuple[str, ...]:
         """Pages whose fetches were given up and go on."""
-        return tuple(self._branch.under_way) if self._branch is not None else ()
+        return tuple(self._under_way)
 
     def fill(self) -> list[str]:
         """Wait for the fetches that were given up, so that they fill the pool; pages that were fetched often enough to be promoted."""

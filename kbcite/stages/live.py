@@ -13,22 +13,17 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 from kbcite.clock import Clock
-from kbcite.page.chunking import CHUNK_RULES, chunk_document
-from kbcite.page.cleaning import CLEAN_RULES, clean_page
-from kbcite.page.encoding import decode
-from kbcite.page.first_look import look_at, read_or_skip
-from kbcite.page.link_texts import link_texts, selected_text
 from kbcite.records import (
-    Block,
     CleanDocument,
     DecodedPage,
     FetchedPage,
     FetchFailure,
     LiveLoss,
     LivePage,
-    Occurrence,
     Skipped,
     Stage,
 )
@@ -36,20 +31,19 @@ from kbcite.settings import CrawlSettings, Settings
 from kbcite.store.archive import Archive
 from kbcite.store.database import Database
 from kbcite.store.forgetting import forgotten_places
+from kbcite.store.pooled_page import pooled_page
 from kbcite.urls import resolve, url_key
 from kbcite.web.liveness import after_missing, is_missing
-from kbcite.web.robots import header_tags
 from kbcite.web.scope import Scope
 from kbcite.web.visitor import Fetch, Visitor
 
-MIN_WORDS, MAX_WORDS, OVERLAP_WORDS = 40, 160, 20
-"""Of a live page's blocks: well under the 512 tokens of SPEC 27, for they are embedded while someone waits: 0.35 s each, 1.2 s at 300 words."""
-LIVE_RULES = f"live {CHUNK_RULES} {MIN_WORDS}-{MAX_WORDS}-{OVERLAP_WORDS}"
+if TYPE_CHECKING:
+    from kbcite.stages.live_reading import Reading
+
+READERS = "kbcite.stages.live_reading"
 MAX_TEXT_BYTES = 200_000
 """Of what `fetch_live` hands over (SPEC 52)."""
 DEFAULT_TTL_S = 3600
-FAILURE_TTL_S = 300
-"""How long a page that could not be read is left alone."""
 LAST_WORD_S = 1.0
 """How much later than its time limit a fetch may say that it has reached it."""
 
@@ -71,22 +65,12 @@ class LiveText:
 
 
 @dataclass(frozen=True, slots=True)
-class _Reading:
-    """What was made of a page's bytes."""
-
-    document: CleanDocument
-    pieces: tuple[tuple[Block, Occurrence], ...]
-    links: tuple[tuple[str, str], ...]
-    """(URL, text), as in LivePage."""
-
-
-@dataclass(frozen=True, slots=True)
 class _Brought:
     """What a thread made of one address, not stored yet."""
 
     url: str
     result: FetchedPage | FetchFailure
-    reading: _Reading | Skipped
+    reading: Reading | Skipped
     began_at: float
     ended_at: float
 
@@ -117,6 +101,8 @@ class LiveBranch:
         self._brought: queue.SimpleQueue[tuple[str, Future[_Brought]]] = queue.SimpleQueue()
         self._lock = threading.RLock()
         self._under_way: dict[str, float] = {}
+        self._warming: threading.Thread | None = None
+        """Imports the readers of pages while the first page is on its way."""
 
     def close(self) -> None:
         """Let go of what is under way; its fetches end when the Fetcher is closed."""
@@ -145,6 +131,9 @@ class LiveBranch:
         """Begin to fetch an address of the whitelist."""
         if url not in self._under_way:
             self._under_way[url] = time.monotonic()
+            if self._warming is None:
+                self._warming = threading.Thread(target=import_module, args=(READERS,), daemon=True)
+                self._warming.start()
             future = self._executor.submit(self._bring, url)
             future.add_done_callback(lambda done: self._brought.put((url, done)))
 
@@ -157,25 +146,6 @@ class LiveBranch:
                 return
             del self._under_way[url]
             yield self._store(brought.result())
-
-    def pooled(self, url: str, ttl_s: int) -> LivePage | LiveLoss | None:
-        """What the pool holds of an address; None where it must be fetched."""
-        source = self.scope.source_of(url)
-        now = self._clock()
-        found = self._database.pool.get(url, now, ttl_s)
-        if found is None or source is None:
-            return None
-        if found.document_id is None:
-            fresh = self._database.pool.get(url, now, min(ttl_s, FAILURE_TTL_S))
-            return LiveLoss(url, found.outcome, found.detail, is_pooled=True) if fresh else None
-        document = self._database.documents.get(found.document_id)
-        if document is None:
-            return None
-        pieces = tuple(self._database.blocks.of_document(found.document_id))
-        links = link_texts(self._decoded(document.digest), found.url)
-        return LivePage(
-            url, found.url, document, pieces, source.type, source.labels, found.fetched_at, is_pooled=True, links=links
-        )
 
     def fetch_live(self, url: str, selector: str = "", ttl_s: int = DEFAULT_TTL_S) -> LiveText | Skipped:
         """The text of one page of the whitelist, from the pool where it is not older than `ttl_s`, else fetched now.
@@ -190,11 +160,15 @@ class LiveBranch:
             reason, _, detail = refusal.partition(": ")
             return Skipped(url, Stage.LIVE, reason, detail)
         with self._lock:
-            found = self.pooled(resolved, ttl_s) or self._fetch_now(resolved)
+            source = self.scope.require_source(resolved)
+            pooled = pooled_page(self._database, resolved, source, self._clock(), ttl_s)
+            found = pooled or self._fetch_now(resolved)
             if isinstance(found, LiveLoss):
                 return Skipped(url, Stage.LIVE, found.reason, found.detail)
             text = found.document.text
             if selector:
+                from kbcite.page.link_texts import selected_text
+
                 chosen = selected_text(self._decoded(found.document.digest), selector)
                 if chosen is None:
                     return Skipped(url, Stage.LIVE, "selector", f"{selector!r} names nothing on the page")
@@ -222,6 +196,8 @@ class LiveBranch:
 
     def _decoded(self, digest: str) -> DecodedPage:
         """The archived page."""
+        from kbcite.page.encoding import decode
+
         snapshot = self._database.pages.snapshot_by_digest(digest)
         return decode(self._archive.get(digest), snapshot.content_type if snapshot is not None else None)
 
@@ -231,27 +207,14 @@ class LiveBranch:
         began = time.monotonic()
         self._visitor.stopping.wait(self._visitor.pace_of(url).reserve(began))
         result = self._visitor.visit(url)
-        # A page that the readers cannot bear must not cost the answer; the reason is in its trace.
-        reading = read_or_skip(url, Stage.LIVE, lambda: self._read(url, result))
-        return _Brought(url, result, reading, began, time.monotonic())
+        from kbcite.page.first_look import read_or_skip
+        from kbcite.stages.live_reading import read_answer
 
-    def _read(self, url: str, result: FetchedPage | FetchFailure) -> _Reading | Skipped:
-        """The reading of an answer, or why there is none."""
-        if isinstance(result, FetchFailure):
-            return Skipped(url, Stage.LIVE, result.reason, result.detail)
-        if not 200 <= result.status < 300 or not result.body:
-            return Skipped(url, Stage.LIVE, f"http_{result.status}", f"status {result.status}")
-        look = look_at(result)
-        if look.wall is not None:
-            return Skipped(url, Stage.LIVE, look.wall.kind, look.wall.detail)
-        source = self.scope.source_of(result.final_url)
-        if source is not None and source.obey_robots and (look.links.is_noindex or "noindex" in header_tags(result)):
-            return Skipped(url, Stage.LIVE, "noindex", "the page asks not to be kept")
-        document = clean_page(result.body, result.final_url, result.header("content-type"))
-        if isinstance(document, Skipped):
-            return document
-        pieces = chunk_document(document.text, MIN_WORDS, MAX_WORDS, OVERLAP_WORDS, document.metadata.title)
-        return _Reading(document, tuple(pieces), link_texts(look.decoded, result.final_url))
+        source = self.scope.source_of(result.final_url) if isinstance(result, FetchedPage) else None
+        obeys_robots = source is not None and source.obey_robots
+        # A page that the readers cannot bear must not cost the answer; the reason is in its trace.
+        reading = read_or_skip(url, Stage.LIVE, lambda: read_answer(url, result, obeys_robots))
+        return _Brought(url, result, reading, began, time.monotonic())
 
     # ------------------------------------------------------------ in the caller's thread
 
@@ -276,7 +239,7 @@ class LiveBranch:
                 digest,
                 reading.document,
                 reading.pieces,
-                rules=(CLEAN_RULES, LIVE_RULES),
+                rules=reading.rules,
                 source=source.url,
                 source_type=source.type,
                 labels=source.labels,

@@ -284,6 +284,14 @@ def test_what_is_not_fit_falls_back_to_the_store_in_time_with_its_reason(
     assert len(site.paths()) == 1
 
 
+def test_a_price_list_of_long_ago_is_good_where_it_stands_there_now(club: Shell, site: Site) -> None:
+    site.pages["/prices.html"] = prices("7.20", "2026-01-10")
+    record = ask(club, "What does a day ticket of the Mill Street sports club currently cost?", LATER)
+    assert record["freshness"]["class"] == "news"
+    assert "7.20 euros" in record["answer"]["text"]
+    assert "The newest source found is dated 2026-01-10." in record["notices"]
+
+
 def test_a_page_that_cannot_be_had_is_fallen_back_to_though_another_was_fetched(club: Shell, site: Site) -> None:
     configure(club, "", f'\nlive = ["{site.url}/staff.html"]\ntopics = ["ticket"]\n')
     site.pages["/prices.html"] = Reply(b"broken", 503)

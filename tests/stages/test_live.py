@@ -215,7 +215,7 @@ def test_a_page_that_the_readers_cannot_bear_is_told_like_any_loss(
     def fail(*_: object) -> None:
         raise RecursionError("too deep")
 
-    monkeypatch.setattr("kbcite.stages.live.clean_page", fail)
+    monkeypatch.setattr("kbcite.stages.live_reading.clean_page", fail)
     found = store.fetch(f"{site.url}/pool.html")
     assert isinstance(found, Skipped)
     assert (found.reason, found.detail) == ("internal_error", "RecursionError: too deep")
