@@ -115,7 +115,7 @@ def select(root: etree._Element, head: Head, source: str, url: str) -> Selection
     favoured = _favoured(page, kind)
     is_question = kind.is_forum and kind.is_question
     main = _heaviest(page, page.pulls(False, favoured), _MOST_OF_ANSWERS if is_question else _MOST)
-    if not kind.is_thread and _is_index(page, main):
+    if not kind.is_thread and (kind.is_listing or _is_index(page, main)):
         main = _heaviest(page, page.pulls(True, favoured), _MOST)
         page = page.without(cuts_of_index(page, main))
         index_chars = _INDEX_CHARS * page.chars[main]

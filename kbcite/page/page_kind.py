@@ -7,9 +7,13 @@ from functools import cached_property
 
 from lxml import etree
 
-from kbcite.page.head import Head
+from kbcite.page.head import Head, is_article
 
-_PRODUCT = re.compile(r'"@type"\s*:\s*"Product"|schema\.org/Product\b|^og:type=product', re.MULTILINE)
+_PRODUCT = re.compile(
+    r'"@type"\s*:\s*"Product"|schema\.org/Product\b|^og:type=product(?!.?group)|(?<![\w-])(?:single-product|template-product|catalog-product-view)(?![\w])',
+    re.MULTILINE,
+)
+_PRICES = ("product:price:amount", "og:price:amount")
 _QUESTION = re.compile(r"QAPage|^itemtype=https?://schema\.org/Question$", re.MULTILINE)
 _QUESTIONS_OF_A_SITE = "FAQPage"
 """Its questions are its own, each with the one answer."""
@@ -24,6 +28,11 @@ _THREAD = re.compile(
     re.IGNORECASE,
 )
 """Addresses of one thread, and not of a list of them."""
+_LISTING = re.compile(
+    r"/(?:product-)?categor(?:y|ies)/|/collections?/[^/?#\s]+/?(?=[?#\s]|$)|/tags?/|/browse/|/search\b|/genre/"
+    r"|(?<![\w-])(?:(?:post-type-)?archive|tax-product_cat|catalog-category-view|template-(?:collection|search)|search-results)(?![\w])",
+    re.IGNORECASE,
+)
 _FORUM_SOFTWARE = re.compile(
     r"discourse|phpbb|vbulletin|xenforo|discuz|mybb|smf|flarum|nodebb|vanilla|invision|bbpress|misago|lemmy",
     re.IGNORECASE,
@@ -37,6 +46,8 @@ class PageKind:
         self._names = f"{url} {body.get('class', '')} {body.get('id', '')}"
         types = [f"itemtype={kind}" for kind in head.item_types]
         types += [f"og:type={kind.removeprefix('og:')}" for kind in head.metas.get("og:type", ())]
+        self._is_article = "article:published_time" in head.metas or any(map(is_article, head.items))
+        self._has_price = any(name in head.metas for name in _PRICES)
         self._software = " ".join(head.metas.get("generator", ()))
         self._types = "\n".join([*types, *head.records])
 
@@ -65,6 +76,11 @@ class PageKind:
         return _QUESTION.search(self._types) is not None and _QUESTIONS_OF_A_SITE not in self._types
 
     @cached_property
+    def is_listing(self) -> bool:
+        """True where its address or body says that it lists what else there is, and nothing says that it is an article."""
+        return not self._is_article and _LISTING.search(self._names) is not None
+
+    @cached_property
     def is_product(self) -> bool:
-        """True where its schema says that it offers one product."""
-        return _PRODUCT.search(self._types) is not None
+        """True where its schema, its body or a price in its head says that it offers one product."""
+        return self._has_price or _PRODUCT.search(f"{self._types}\n{self._names}") is not None

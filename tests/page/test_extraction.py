@@ -124,6 +124,14 @@ def test_an_index_keeps_its_links():
     assert "Home" not in text
 
 
+def test_what_a_category_says_of_itself_does_not_hide_what_it_lists():
+    cards = "".join(
+        f"<li class=card><a href=/{n}>Lamp number {n}, black steel and brass</a> 1{n} €</li>" for n in range(9)
+    )
+    body = f"<div class=column><div class=about><p>{SENTENCE * 8}</p></div><ul class=grid>{cards}</ul></div>"
+    assert "Lamp number 8" in text_of(body, "https://example.org/category/lamps")
+
+
 def test_the_cards_of_an_index_keep_their_small_parts():
     cards = "".join(
         f"<li class=job><a href=/{n}>Gardener in Eastbrook, number {n}</a><div class=tags><a href=/t>part time</a> <a href=/u>{n} hours</a> "

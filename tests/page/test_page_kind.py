@@ -43,10 +43,32 @@ def test_a_question_is_known_by_its_schema_but_not_where_a_site_answers_its_own(
         '<script type=application/ld+json>{"@type" : "Product"}</script>',
         "<div itemtype='https://schema.org/Product'>",
         '<meta property="og:type" content="product">',
+        '<meta property="product:price:amount" content="12.00">',
+        "<body class='product-template-default single-product'>",
     ],
 )
 def test_a_product_is_known_by_its_schema(mark: str) -> None:
-    assert kind_of(f"<body>{mark}<p>Lamp").is_product
+    assert kind_of(f"{mark}<p>Lamp").is_product
+
+
+@pytest.mark.parametrize(
+    ("source", "url"),
+    [
+        ("<body><p>Lamps", "https://example.org/product-category/lamps/"),
+        ("<body><p>Lamps", "https://example.org/collections/lamps?page=2"),
+        ("<body class='archive category'><p>Lamps", "https://example.org/lamps"),
+        ("<body class='page-products catalog-category-view'><p>Lamps", "https://example.org/lamps"),
+    ],
+)
+def test_a_listing_is_known_by_its_address_or_its_body(source: str, url: str) -> None:
+    assert kind_of(source, url).is_listing
+    article = '<meta property="article:published_time" content="2026-05-01">'
+    assert not kind_of(article + source, url).is_listing
+
+
+def test_a_product_is_no_listing_for_the_collection_it_is_in() -> None:
+    assert not kind_of("<body><p>Lamp", "https://example.org/collections/lamps/products/lamp").is_listing
+    assert not kind_of('<meta property="og:type" content="product.group"><body><p>Lamps').is_product
 
 
 def test_other_pages_are_neither() -> None:
