@@ -1,7 +1,8 @@
 # make demo    build a knowledge base from the 20 golden pages and ask it three questions
 # make test    the fast tests          make check   all of them, lint, and the README against the program
 # make lint    ruff and mypy           make regress the golden pages, with a readable diff
-# make faults  the fault suite at its nightly counts: thousands of kills, failing disks and power cuts, for hours
+# make faults  the fault suite at its nightly counts: thousands of kills, failing disks and power cuts, a day of cron over 100,000
+#              pages, for hours; python -m tests.faults.soak 12000 is that day in minutes
 # make bench   start-up, upkeep and crawl figures; with DATA=FOLDER also quality and speed on the benchmark data in that folder
 
 PYTHON ?= python3

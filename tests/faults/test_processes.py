@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import random
 import signal
-import socket
 import subprocess
 import time
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.faults.lab import Lab, check, contents, count, fill
+from tests.faults.lab import Lab, check, count, fill
 
 SEED = 20261130
 WRITERS = (("crawl", "--all"), ("recheck", "--all"), ("index", "--rebuild"), ("clean",), ("build",))
@@ -142,16 +141,3 @@ def test_a_folder_that_cannot_be_written_is_told_and_can_be_read(built: Lab, tmp
             assert (code, bool(shown)) == (0, True), (command, told)
     finally:
         subprocess.run(["umount", "-l", read_only], check=True)
-
-
-def test_a_network_that_is_lost_for_a_while_costs_no_page(lab: Lab, built: Lab) -> None:
-    """The site answers nothing at first; the run ends by itself, and the next one finds all of it."""
-    pages = dict(lab.site.pages)
-    for path in pages:
-        lab.site.pages[path] = lambda handler: handler.connection.shutdown(socket.SHUT_RDWR)
-    started = time.monotonic()
-    code, _, told = lab.command("crawl")
-    assert (code, time.monotonic() - started < 10) == (7, True), told
-    lab.site.pages |= pages
-    assert lab.command("build")[0] == 0
-    assert contents(lab.folder) == contents(built.folder)
