@@ -103,19 +103,21 @@ def _anchor(pieces: Sequence[Piece], source: str) -> list[Place | None]:
 def _find(piece: Piece, source: str, low: int, high: int) -> Place | None:
     """The first place in `source[low:high]` where the piece stands as it is and is all the text between two tags.
 
-    Only a part of it is searched for, the longest that is likely to be written plainly: where entities spoil the rest,
-    the page is not searched to its end in vain.
+    Nearly always it is what comes next, as it is or with some characters as entities. Only where it is not, a part of it is
+    searched for, the longest that is likely to be written plainly, and the page is not searched to its end in vain.
     """
     raw = piece.raw
-    if piece.is_code and _TAG_LIKE.search(raw):
-        return None  # written out so it would be a tag, and not text
-    # Nearly always it is what comes next; only where it is not, a good part of it is looked for.
-    start = source.find(raw[:_NEEDLE_CHARS], low, low + _NEAR_CHARS)
-    if start >= 0:
-        end = start + len(raw)
-        if end <= high and source.startswith(raw, start) and _is_bounded(piece, source, start, end):
-            return start, end
+    would_be_tag = piece.is_code and _TAG_LIKE.search(raw)
+    start = -1 if would_be_tag else source.find(raw[:_NEEDLE_CHARS], low, low + _NEAR_CHARS)
+    end = start + len(raw)
+    if start >= 0 and end <= high and source.startswith(raw, start) and _is_bounded(piece, source, start, end):
+        return start, end
     probe = _probe(raw)
+    near = min(high, low + _NEAR_CHARS)
+    if probe and not piece.is_attribute and (place := _find_with_entities(piece, probe, source, low, near)):
+        return place
+    if would_be_tag:
+        return None  # as it is it would be found in a tag
     offset = probe.start() if probe else 0
     needle = probe[0][:_NEEDLE_CHARS] if probe else raw
     at = source.find(needle, low + offset, high)
@@ -177,7 +179,7 @@ def _fill(pieces: Sequence[Piece], source: str, low: int, high: int) -> Iterator
 
 def _find_resolved(piece: Piece, source: str, low: int, high: int) -> list[Run]:
     """Where the piece stands once entities are resolved and tags taken out; empty where it does not."""
-    if place := _find_with_entities(piece, source, low, high):
+    if place := _find_with_entities(piece, _probe(piece.raw), source, low, high):
         return [(0, piece.end - piece.start, *place)]
     shown = piece.raw if piece.is_code else fold(piece.raw)
     for window in _windows(piece.raw, source, low, high):
@@ -187,10 +189,12 @@ def _find_resolved(piece: Piece, source: str, low: int, high: int) -> list[Run]:
     return []
 
 
-def _find_with_entities(piece: Piece, source: str, low: int, high: int) -> Place | None:
-    """The first place where the piece stands from one tag, or line of code, to the next, some characters as entities."""
-    probe = _probe(piece.raw)
-    needle = probe[0] if probe else "&"
+def _find_with_entities(piece: Piece, probe: re.Match[str] | None, source: str, low: int, high: int) -> Place | None:
+    """The first place where the piece stands from one tag, or line of code, to the next, some characters as entities.
+
+    probe: a plain run of the piece that is looked for; None where it has none.
+    """
+    needle = probe[0][:_NEEDLE_CHARS] if probe else "&"
     at = source.find(needle, low, high)
     for _ in range(_MOST_TRIES):
         if at < 0:
