@@ -53,28 +53,18 @@ NO_HINTS: Hint = (False, NO_WORDS)
 
 @lru_cache(maxsize=20_000)
 def hints_of(name: str) -> Hint:
-    """What a class or id says; `NO_HINTS`, the same object, for nothing.
+    """What the classes or the id of an element say; `NO_HINTS`, the same object, for nothing.
 
-    Pages repeat their names, and sites those of their templates: hence the caches.
+    Pages repeat their names, and sites those of their templates: hence the cache.
     """
-    hint = NO_HINTS
-    for part in name.split():
-        found = _hint_of(part)
-        if found is not NO_HINTS:
-            hint = joined(hint, found)
-    return hint
+    if ":" in name or "[" in name:  # utility classes (`md:hidden`, `[&>p]:mt-2`) say how a thing looks, not what it is
+        name = " ".join(part for part in name.split() if ":" not in part and "[" not in part)
+    lowered = name.lower()
+    found = _WORD.findall(name)
+    words = _NAMING_WORDS.intersection(found if lowered == name else map(str.lower, found))
+    is_body = not CONTENT_NAMES.isdisjoint(lowered.replace("-", "").replace("_", "").split())
+    return (is_body, words) if words or is_body else NO_HINTS
 
 
 def joined(one: Hint, other: Hint) -> Hint:
     return (one[0] or other[0], one[1] | other[1])
-
-
-@lru_cache(maxsize=20_000)
-def _hint_of(part: str) -> Hint:
-    if ":" in part or "[" in part:
-        return NO_HINTS  # utility classes (`md:hidden`, `[&>p]:mt-2`) say how a thing looks, not what it is
-    lowered = part.lower()
-    found = _WORD.findall(part)
-    words = _NAMING_WORDS.intersection(found if lowered == part else [word.lower() for word in found])
-    is_body = lowered.replace("-", "").replace("_", "") in CONTENT_NAMES
-    return (is_body, words) if words or is_body else NO_HINTS
