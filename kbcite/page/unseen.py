@@ -58,11 +58,11 @@ _MOUNT_POINTS = frozenset("root app main react-root __next __nuxt __layout app-r
 
 def strip_unseen(root: etree._Element, body: etree._Element, source: str) -> None:
     """Takes out of the tree what no reader sees or reads."""
-    formulas = [script for script in body.iter("script") if script.get("type", "").startswith("math/tex")]
+    found = list(body.iter("script", "noscript", *CONTROLS))
+    formulas = [element for element in found if element.get("type", "").startswith("math/tex")]
     if formulas and _DRAWN_FORMULA not in source:
         _settle_formulas(formulas)
     etree.strip_elements(root, *_UNSEEN, with_tail=False)
-    found = list(body.iter("noscript", *CONTROLS))
     _settle_noscript(body, [element for element in found if element.tag == "noscript"])
     for element in found:
         if element.tag in CONTROLS and _is_misused(element):
