@@ -101,9 +101,9 @@ def _make_database(context: Context) -> list[str]:
 
 
 def _line(kind: str, symptom: Symptom) -> str:
-    number = f"{symptom.count} " if symptom.count > 1 or symptom.examples else ""
+    number = f": {symptom.count}" if symptom.count > 1 or symptom.examples else ""
     named = f" ({', '.join(one_line(example, 80) for example in symptom.examples)}{', …' * (symptom.count > len(symptom.examples))})"
-    return f"{kind:<9} {number}{one_line(symptom.what, 300)}{named * bool(symptom.examples)}; {symptom.remedy}"
+    return f"{kind:<9} {one_line(symptom.what, 300)}{number}{named * bool(symptom.examples)}; {symptom.remedy}"
 
 
 def _next(damage: tuple[Symptom, ...], repaired: bool) -> str:

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kbcite.cli.context import Context, OpenStore, Wait, context_of
+from kbcite.cli.folding import columns_of, folded
+from kbcite.clock import to_minute
 from kbcite.errors import NotFound, UsageError
-from kbcite.render import printable, summary
+from kbcite.render import counted, printable, summary
 from kbcite.urls import given_url, host_of, resolve, url_key
 
 if TYPE_CHECKING:
@@ -26,14 +28,18 @@ def forget(
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     undo: Annotated[
-        bool, typer.Option("--undo", help="Let crawls fetch it again; what was forgotten does not come back.")
+        bool,
+        typer.Option(
+            "--undo", help="Let crawls and imports take it in again; what was forgotten does not come back by itself."
+        ),
     ] = False,
     list_: Annotated[bool, typer.Option("--list", help="List what was forgotten.")] = False,
     wait: Wait = 0.0,
 ) -> None:
     """Take a page or a host out of the store for good: archived bytes, text, blocks, vectors, and what answers quoted of it.
 
-    Crawls leave it alone from then on, unless "kbcite crawl URL" names it. Saved answers stay, with what the page said masked.
+    Crawls and imports leave it alone from then on, unless "kbcite crawl URL" names it or --undo lets it in again. Saved answers stay,
+    with what the page said masked.
     """
     context = context_of(ctx)
     if list_:
@@ -55,7 +61,7 @@ def forget(
         if not doomed.page_ids and not Forgetting(store.database.connection).knows([url_key(url)] if url else hosts):
             raise NotFound(f'nothing of {place} is in the store; "kbcite status --pages" lists what is')
         if not yes:
-            typer.confirm(_question(place, doomed), abort=True, err=True)
+            typer.confirm(folded(_question(place, doomed), columns_of(sys.stderr)), abort=True, err=True)
         done = forget_pages(store.database, store.archive, store.vectors, doomed, context.clock, url=url, hosts=hosts)
     text = f"forgot {summary(asdict(done))}"
     for aside in sorted(context.store.glob("*.lost-*")):
@@ -78,10 +84,11 @@ def _read_place(place: str) -> tuple[str | None, list[str]]:
 
 
 def _question(place: str, doomed: Doomed) -> str:
-    cited = f", {len(doomed.answers)} saved answers cite them" if doomed.answers else ""
+    cited = f", cited by {counted(len(doomed.answers), 'saved answer')}" if doomed.answers else ""
     shown = "\n".join(f"  {printable(url)}" for url in doomed.urls[:5])
     more = f"\n  and {len(doomed.urls) - 5} more addresses" if len(doomed.urls) > 5 else ""
-    return f"{shown}{more}\nForget {place}: {len(doomed.page_ids)} pages{cited}. Their archived bytes are lost for good. Go on?"
+    pages = counted(len(doomed.page_ids), "page")
+    return f"{shown}{more}\nForget {place}: {pages}{cited}. What is archived of it is lost for good. Go on?"
 
 
 def _recall(context: Context, store: OpenStore, place: str, places: list[str]) -> None:
@@ -91,7 +98,7 @@ def _recall(context: Context, store: OpenStore, place: str, places: list[str]) -
         recalled = Forgetting(store.database.connection).recall(places)
     if not recalled:
         raise NotFound(f"{place} was not forgotten; --list shows what was")
-    context.show(f"{place} is fetched again by the next crawl", {"recalled": recalled})
+    context.show(f"{place} is taken in again by the next crawl or import", {"recalled": recalled})
 
 
 def _list(context: Context) -> None:
@@ -100,6 +107,6 @@ def _list(context: Context) -> None:
     with context.reading() as store:
         rows = Forgetting(store.database.connection).places()
     context.show(
-        "\n".join(f"{at}  {printable(place)}" for place, at in rows) or "nothing was forgotten",
+        "\n".join(f"{to_minute(at)}  {printable(place)}" for place, at in rows) or "nothing was forgotten",
         [{"place": place, "at": at} for place, at in rows],
     )

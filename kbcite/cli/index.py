@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from kbcite.cli.context import Context, OpenStore, context_of
+from kbcite.cli.context import Context, OpenStore, Wait, context_of
 from kbcite.cli.interrupt import Stop
 from kbcite.cli.progress import progress
 from kbcite.errors import NotFound
@@ -37,7 +37,7 @@ def index(
         str | None,
         typer.Option(help="builtin, st:NAME_OR_FOLDER or litellm:PROVIDER/MODEL, in place of the settings'."),
     ] = None,
-    wait: Annotated[float, typer.Option(min=0.0, help="Seconds to wait for another writer.")] = 0.0,
+    wait: Wait = 0.0,
 ) -> None:
     """Embed new blocks and update the indexes. No text is ever embedded twice."""
     context = context_of(ctx)

@@ -44,8 +44,9 @@ def log(
         width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
         print("\n".join(fitted(line, width) if width else line for line in map(_line, rows)))
     if not rows:
-        what = f"no answer contains {containing!r}" if containing else "no answer is stored yet"
-        raise NotFound(f'{what}; ask something with "kbcite ask"')
+        if containing:
+            raise NotFound(f'no answer contains {containing!r}; "kbcite log -n 0" lists all of them')
+        raise NotFound('no answer is stored yet; ask something with "kbcite ask"')
 
 
 def _row(record: dict[str, Any]) -> dict[str, Any]:

@@ -77,13 +77,17 @@ def _text(record: dict[str, Any]) -> str:
         *(f"vectors    {row['vectors']} by {_model(row['fingerprint'])}" for row in record["encoders"]),
         *([f"index      {_index_text(record['index'])}"] if record["index"] else []),
         f"answers    {record['answers']}",
-        f"archive    {archive['bodies']} bodies, {archive['bytes'] / 1e6:.1f} MB kept in {archive['bytes_kept'] / 1e6:.1f} MB",
+        f"archive    {archive['bodies']} bodies, {_size(archive['bytes'])} kept in {_size(archive['bytes_kept'])}",
     ]
     lines += [
         f"{row['state']:<12} {to_minute(row['fetched_at'])}  {printable(row['url'])}"
         for row in record.get("page_list", [])
     ]
     return "\n".join(lines)
+
+
+def _size(count: int) -> str:
+    return f"{count / 1e6:.1f} MB" if count >= 1e6 else f"{count / 1e3:.0f} kB"
 
 
 def _model(fingerprint: str) -> str:

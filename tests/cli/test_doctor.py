@@ -130,6 +130,8 @@ def test_work_that_waits_is_told_and_is_not_wrong(town: Shell) -> None:
     outcome = town("--json", "doctor")
     assert outcome.code == 0
     assert {symptom["check"] for symptom in outcome.json["waiting"]} >= {"in_flight", "to_embed", "to_clean"}
+    symptom = next(row for row in outcome.json["waiting"] if row["check"] == "in_flight")
+    assert f"waiting   {symptom['what']}: 1 (" in town("doctor").out, "one of it is no plural"
 
 
 def test_settings_that_cannot_be_read_are_named(town: Shell) -> None:

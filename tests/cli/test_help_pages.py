@@ -32,6 +32,7 @@ def test_a_help_page_shows_examples_and_fits_a_terminal(name: str, monkeypatch: 
     assert max(map(len, page.splitlines())) <= 80
     assert " range>" not in page
     assert "<str>" not in page
+    assert ("--wait " in page) == ("--wait [SECONDS]" in page)
 
 
 @pytest.mark.parametrize(("name", "example"), [(name, example) for name in EXAMPLES for example in EXAMPLES[name]])
