@@ -19,6 +19,9 @@ else
 INSTALL_TORCH = $(BIN)/pip install -q --no-deps $(TORCH)
 endif
 
+# Half of the tests to each process, so that the stores, models and servers of a folder are made once; who is done takes over.
+PARALLEL := -n 2 --dist worksteal
+
 .PHONY: dev demo test check faults lint regress bench clean
 
 dev: $(STAMP)
@@ -36,10 +39,10 @@ demo: dev
 	@$(BIN)/python -m tests.demo
 
 test: dev
-	$(BIN)/python -m pytest -n 2 -m "not slow"
+	$(BIN)/python -m pytest $(PARALLEL) -m "not slow"
 
 check: dev lint
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest $(PARALLEL)
 
 faults: dev
 	KBCITE_FAULTS=nightly $(BIN)/python -m pytest tests/faults
