@@ -45,6 +45,7 @@ _LONGEST_NOISE = 2000
 _LONGEST_STATEMENT = 600
 _DATELINE_CHARS = 200
 _SAID_CHARS = 30
+_LAST_HEADINGS = 2
 _NOISE = re.compile(
     r"\W*(?:相关(?:阅读|文章|新闻|推荐|链接|报道|内容|专题|话题)|(?:推荐|延伸|扩展|猜你想|热门|精彩)(?:阅读|文章|推荐|评论|新闻|标签)|猜你喜欢|为[你您]推荐|"
     r"广告|上一篇|下一篇|编辑推荐|网友评论|大家都在看|其他人也在看|扫一扫|分享到|责任编辑|责编|"
@@ -58,7 +59,7 @@ _NOISE = re.compile(
 )
 _STATEMENT = re.compile(
     r"\W*(?:版权声明|免责声明|著作权声明|特别声明|平台声明|郑重声明|反侵权公告|声明[:：]|版权所有|未经(?:授权|许可|书面)|copyright\b|©|all rights reserved|"
-    r"disclaimer\b|powered by\b|GMT\s?[+-]\d+, )",
+    r"disclaimer\b|powered by\b|users browsing this |GMT\s?[+-]\d+, )",
     re.IGNORECASE,
 )
 # Nearly every short text is searched for these: a pattern that begins with a letter or digit finds its places many times as fast.
@@ -236,6 +237,30 @@ def cut_inside(page: Page, part: int, main: int, index_chars: float = 0.0) -> di
     return cuts
 
 
+def cut_last_headings(page: Page, part: int, cuts: Collection[int]) -> dict[int, str]:
+    """The headings at the end of a part that nothing follows: what stood under them is cut, or a script would fill it.
+
+    cuts: of the part, beside those of the page.
+    """
+    last: list[int] = []
+    has_text = False
+    region, end = part + 1, page.ends[part]
+    while region < end:
+        if region in page.cuts or region in cuts:
+            region = page.ends[region]
+        elif page.tags[region] in HEADINGS:
+            if page.chars[region] and page.tags[region] != "h1":
+                last.append(region)
+            region = page.ends[region]
+        else:
+            if page.own[CHARS, region] or page.images[region]:
+                last.clear()
+                has_text = True
+            region += 1
+    # More of them are a list that is written in headings.
+    return dict.fromkeys(last, "empty section") if has_text and len(last) <= _LAST_HEADINGS else {}
+
+
 def _looks_like(page: Page, region: int, index_chars: float) -> str:
     """The rule that cuts the region for its looks, or an empty text."""
     chars, tag = page.chars[region], page.tags[region]
@@ -265,7 +290,7 @@ def _looks_like(page: Page, region: int, index_chars: float) -> str:
         return "counter"
     if is_block and chars < _LONGEST_LABEL and _AD_LABEL.fullmatch(text):
         return "noise words"
-    if may_be_noise and _NOISE.match(text):
+    if may_be_noise and _NOISE.match(text) and not _heads_written_list(page, region):
         return "noise words"
     if may_be_noise and _is_pager(text):
         return "pager"
@@ -377,6 +402,13 @@ def _is_notes(page: Page, region: int) -> bool:
     """True for the notes and sources of a text, and what stands in them."""
     around = (region, *islice(page.ancestors(region), 3))
     return any(_NOTES_NAME.search(page.elements[outer].get("class", "")) for outer in around)
+
+
+def _heads_written_list(page: Page, region: int) -> bool:
+    """True for a block around a heading, `See also`, before a list that stays."""
+    inner, behind = region + 1, page.ends[region]
+    is_heading = inner < behind and page.tags[inner] in HEADINGS and page.chars[inner] == page.chars[region]
+    return is_heading and behind < page.ends[page.parents[region]] and _is_written_list(page, behind)
 
 
 def _is_item_of_text(page: Page, region: int) -> bool:

@@ -14,7 +14,7 @@ from itertools import takewhile
 
 from lxml import etree
 
-from kbcite.page.boilerplate import cut_inside, cut_named, cuts_of_index, is_dateline, is_statement
+from kbcite.page.boilerplate import cut_inside, cut_last_headings, cut_named, cuts_of_index, is_dateline, is_statement
 from kbcite.page.head import Head
 from kbcite.page.markdown import write_markdown
 from kbcite.page.page_kind import PageKind
@@ -133,6 +133,8 @@ def select(root: etree._Element, head: Head, source: str, url: str) -> Selection
         cuts = cut_profiles(page, parts) if kind.is_forum else {}
         cuts = {**cut_repeated(page, parts), **cuts}
     kinds = tuple(name for name, holds in (("a forum", kind.is_forum), ("a product", kind.is_product)) if holds)
+    for part in parts:
+        cuts |= cut_last_headings(page, part, cuts)
     labels = labels_in_brackets(page, parts) if kind.is_forum else ()
     return Selection(replace(page, cuts=page.cuts | cuts), main, parts, kinds, labels)
 

@@ -34,7 +34,7 @@ _CLAUSE_END = re.compile("[，。；！？]")
 _MOST_LINES, _MOST_CANDIDATES = 500, 60
 
 _WORDS_BEFORE = re.compile(
-    r"(?:(?P<modified>更新|修改|编辑于|編輯於|updated?|modified|edited|revised|reviewed|aktualisiert|änderung|geändert|mis à jour|"
+    r"(?:(?P<modified>更新|修改|编辑于|編輯於|updated?|modified|edited|revised|reviewed(?! in)|aktualisiert|änderung|geändert|mis à jour|"
     r"actualizado|aggiornato)"
     r"|(?P<other>©|copyright|版权|版權|all rights|截至|活动|活動|报名|注册|註冊|加入|joined|registered|member since|expires?|deadline|"
     r"有效期|生日|born|died|回复|回覆|评论|評論|引用|检索|event|access(?:ed)?|retrieved|abgerufen|viewed|downloaded|last visit)"
@@ -51,7 +51,7 @@ _DATE_HINT = re.compile(
     r"date|time|pub|posted|byline|dateline|meta|info|source|author|stamp|created|fabu|riqi|shijian|laiyuan",
     re.IGNORECASE,
 )
-_COMMENT_HINT = re.compile(r"comment|repl(?:y|ies)|respon[ds]|pinglun|copyright", re.IGNORECASE)
+_COMMENT_HINT = re.compile(r"comment|repl(?:y|ies)|respon[ds]|reviews|testimonial|pinglun|copyright", re.IGNORECASE)
 _OTHER_HINT = re.compile(
     r"relat|recommend|sidebar|side-|foot|popular|\bhot|rank|calendar|(?<![a-z]-)widget|"
     r"archive|nav|menu|latest|recent|teaser|trending|more-|newslist|news-list|event|crumb|weather|ticker|signature|profile",

@@ -167,6 +167,20 @@ def test_posts_in_noscript_are_read_where_nothing_else_is():
     assert "every two hours" in text_of(f"<div id=app></div><noscript><div><p>{SENTENCE * 8}</p></div></noscript>")
 
 
+def test_a_last_heading_with_nothing_under_it_is_left_out():
+    links = f"<ul class=links>{LINKS}</ul>"
+    assert "Like this" not in text_of(ARTICLE.format(f"<h3>Like this:</h3>{links}"))
+    assert "Like this" not in text_of(ARTICLE.format("<div><h3>Like this:</h3></div>"))
+    assert "### Fares" in text_of(ARTICLE.format("<h3>Fares</h3><p>Three euros.</p><h3>Like this:</h3>"))
+    assert "### Deck C" in text_of(ARTICLE.format("<h3>Deck A</h3><h3>Deck B</h3><h3>Deck C</h3>"))
+
+
+def test_the_heading_of_a_list_of_sources_stays_with_it():
+    links = "<ul><li><a href=/a>Rowing boats</a></li><li><a href=/b>Ferries of the north</a></li></ul>"
+    text = text_of(ARTICLE.format(f"<div class=heading><h2>See also</h2></div>{links}<p>{SENTENCE}</p>"))
+    assert "## See also\n\n- Rowing boats" in text
+
+
 def test_formulas_are_read_from_the_scripts_they_are_drawn_from():
     formula = "<script type='math/tex; mode=display'>E = m c^2 < 1</script>"
     body = f"<p>{SENTENCE * 3}so that</p>{formula}<p>for <script type=math/tex>m</script>. {SENTENCE * 3}</p>"

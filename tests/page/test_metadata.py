@@ -81,6 +81,7 @@ class TestPublicationDay:
             "<div class='comment-list'><p>李四 2019-01-01 08:00</p><p>说得好</p></div>",
             "<ul class='related'><li><a href='/b'>另一篇文章</a> 2019-01-01</li></ul>",
             "<aside>2019-01-01 12:00</aside>",
+            "<div class='customer-reviews'><p>Reviewed in Eastbrook on January 1, 2019</p></div>",
             "<p>这份计划从2019年1月1日开始，到2020年12月31日结束，涉及多个部门。</p>",
             "<p>版本 2019.1.1.3</p>",
         ],
