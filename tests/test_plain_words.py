@@ -85,7 +85,7 @@ def test_reasons_are_said_in_words(reason: str, en: str, zh: str) -> None:
     [
         ("https://a.example/: http_500: status 500", "https://a.example/ (status 500)"),
         ("https://a.example/: gave_up: not there after 8.0 s", "https://a.example/ (too slow, not there after 8.0 s)"),
-        ("https://a.example/: dns", "https://a.example/ (dns)"),
+        ("https://a.example/: redirect_loop", "https://a.example/ (redirect loop)"),
     ],
 )  # fmt: skip
 def test_a_page_that_was_not_used_says_why(filtered: str, said: str) -> None:

@@ -312,7 +312,7 @@ def _classify(store: OpenStore, given: str | None, model: str, api_base: str) ->
     classes = dict(store.settings.classes)
     if given is not None:
         if given not in classes:
-            raise UsageError(f"--class {given!r} is not a class; there are {', '.join(classes)}")
+            raise UsageError(f"{given!r} is not a class of questions; there are {', '.join(classes)}")
         return lambda _question: Classified(given, "--class")
     complete = None
     if store.settings.ask.classifier == "model":

@@ -11,6 +11,7 @@ from kbcite.records import SourceType
 from kbcite.render import printable
 
 PATH = "/mcp"
+MAX_TIME_LIMIT_S = 3600
 
 mcp = typer.Typer(invoke_without_command=True, rich_markup_mode=None)
 
@@ -43,7 +44,7 @@ def serve(
     source_type: Annotated[
         SourceType | None, typer.Option(help="Serve only internal documents, or only web pages.")
     ] = None,
-    time_limit: Annotated[float, typer.Option(min=1.0, max=3600.0, help="Seconds that a call may take.")] = 120.0,
+    time_limit: Annotated[float, typer.Option(help=f"Seconds that a call may take, 1 to {MAX_TIME_LIMIT_S}.")] = 120.0,
 ) -> None:
     """Serve the store as tools to MCP clients. "kbcite mcp check NAME" looks at a server whose tools kbcite uses itself.
 
@@ -54,6 +55,8 @@ def serve(
     context = context_of(ctx)
     if live and context.offline:
         raise UsageError("--offline forbids --live; leave one of them out")
+    if not 1 <= time_limit <= MAX_TIME_LIMIT_S:
+        raise UsageError(f"--time-limit {time_limit:g} is not between 1 and {MAX_TIME_LIMIT_S} seconds")
     with context.reading():
         pass  # a store that cannot be read is told now, not by each call
     _require_sdk()

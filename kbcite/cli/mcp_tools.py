@@ -31,7 +31,9 @@ from kbcite.cli.mcp_schemas import (
     VERIFY_GIVES,
     VERIFY_TAKES,
 )
+from kbcite.clock import to_minute
 from kbcite.errors import NotFound, UsageError
+from kbcite.plain_words import unfit_reason
 from kbcite.records import LiveMode, SourceType
 from kbcite.render import hit_lines, printable
 
@@ -216,10 +218,11 @@ class Served:
             raise Stopped
         page = branch.fetch_live(url, given.get("selector", ""))
         if isinstance(page, Skipped):
-            raise UsageError(f"{url} was not fetched: {page.reason}: {page.detail}")
+            why = unfit_reason(": ".join(part for part in (page.reason, page.detail) if part), "en")
+            raise UsageError(f"{url} was not fetched ({page.reason}): {why}")
         age = "from the pool of pages fetched within the hour" if page.is_pooled else "fetched now"
         dates = f"published {page.published_at}, " if page.published_at else ""
-        head = f"{printable(page.title)}\n{printable(page.url)}\n{dates}{age}, {page.fetched_at}"
+        head = f"{printable(page.title)}\n{printable(page.url)}\n{dates}{age}, {to_minute(page.fetched_at)}"
         cut = "\n\n(cut here)" if page.is_cut else ""
         return Reply(f"{head}\n{UNVERIFIED}\n\n{printable(page.text)}{cut}", {**asdict(page), "notice": UNVERIFIED})
 

@@ -278,10 +278,10 @@ def test_live_pages_are_fetched_where_the_server_may(town: Shell, town_site: Sit
     assert "以下内容为实时抓取，可能包含未经验证的信息" in text_of(said["page"])
     assert said["again"].structured_content["is_pooled"]
     assert said["again"].structured_content["text"].split() == ["Opening", "hours", "Lessons"]
-    assert [text_of(said[name]).split(": ")[1] for name in ("outside", "file", "gone")] == [
-        "out_of_scope",
-        "scheme",
-        "http_404",
+    assert [text_of(said[name]).partition(" was not fetched ")[2] for name in ("outside", "file", "gone")] == [
+        "(out_of_scope): not on the whitelist, no source covers https://outside.example/",
+        "(scheme): not an address of the web, only http and https addresses are fetched",
+        "(http_404): status 404",
     ]
 
 
@@ -295,7 +295,7 @@ def test_a_page_that_is_too_slow_for_an_answer_fills_the_pool_for_the_next(town:
     url = f"{town_site.url}/prices"
     (town.store / "kbcite.toml").write_text(
         f'[[source]]\nurl = "{town_site.url}/"\nallow_private = true\nlive = ["{url}"]\ntopics = ["hammer"]\n'
-        '[live]\nanswer_within_s = 1.5\n[classes.volatile]\nttl = "1h"\n',
+        "[live]\nanswer_within_s = 1.5\n",
         encoding="utf-8",
     )
 
@@ -324,6 +324,7 @@ def test_a_page_that_is_too_slow_for_an_answer_fills_the_pool_for_the_next(town:
         (["--http", "127.0.0.1:99999"], "is no address with a port"),
         (["--allow-host", "kb.example"], "--allow-host is for --http"),
         (["--offline", "--live"], "--offline forbids --live"),
+        (["--time-limit", "0.5"], "--time-limit 0.5 is not between 1 and 3600 seconds"),
     ],
 )
 def test_an_option_that_cannot_be_is_told(town: Shell, arguments: list[str], told: str) -> None:

@@ -129,7 +129,7 @@ def test_a_search_tool_proposes_pages_and_only_those_of_the_whitelist_are_fetche
     assert record["sources"]["web"][0]["url"] == f"{town_site.url}/prices"
     assert record["freshness"]["live"]["urls"] == [f"{town_site.url}/prices"]
     trace = town("trace", record["trace_id"]).out
-    assert "found by search" in trace
+    assert "(found by the search tool), from " in trace
     assert "outside.example" in trace
     assert not left_running(str(tmp_path))
 
