@@ -21,7 +21,7 @@ from kbcite.answer.freshness import TIME_SENSITIVE, WINDOWS, classify_question
 from kbcite.answer.grounding import Statement, coverage, evidence_of, support
 from kbcite.answer.llm import Complete
 from kbcite.answer.questions import Kind, Question, read_question, subject_of
-from kbcite.answer.unsaid import NEVER, Unsaid, find_unsaid
+from kbcite.answer.unsaid import NEVER, Unsaid, find_unsaid, find_unsaid_across
 from kbcite.answer.weights import Weigh, idf_over
 from kbcite.answer.wording import (
     CONFLICT_NOTICE,
@@ -138,47 +138,21 @@ def answer(
         used = fresh
 
     weigh = weigh or idf_over([evidence_of(block) for block in retrieved])
-    ranked = rank_passages(read, used, weigh, nearness)
-    chosen = choose(read, ranked, used, weigh, options.max_sentences, nearness)
-    sure = round(confidence(read, ranked, used), 4)
-    # What a thing is, is told in other words on every page.
-    difference = None if subject_of(read) else find_difference(read, ranked, used, weigh)
-    checked = cross_check(read, ranked, used) if options.is_high_risk else None
-    if checked is not None:
-        difference = None  # what the comparison says, it says of the same values
+    evidence = _read_evidence(read, used, options, weigh, nearness)
     if complete is None:
-        if not ranked or (sure < options.min_confidence and ranked[0].coverage < WELL_SAID):
-            return _refuse(
-                frame,
-                RefusalReason.BELOW_THRESHOLD,
-                ("no passage answers it",),
-                confidence=sure,
-                best=sure,
-                needed=options.min_confidence,
-            )
-        # In a store of a few pages the cosines are low whatever is asked: then what the passage says speaks for it.
-        trust = max(sure, SAID_TRUST * ranked[0].coverage)
-        chosen, unsaid = _that_say_it(read, chosen, ranked, used, retrieved, trust, weigh)
-        if unsaid:
-            sure = round(less_sure(sure, unsaid.share), 4)
-        if unsaid and options.min_confidence and trust < unsaid.needed:
-            words = ", ".join(unsaid.words) or "what is asked for"
-            return _refuse(
-                frame,
-                RefusalReason.BELOW_THRESHOLD,
-                (f"no passage says: {words}",),
-                confidence=sure,
-                best=round(trust, 4),
-                needed=min(1.0, unsaid.needed),
-                unsaid=unsaid.words,
-            )
-        if checked is not None and checked.agreeing:
-            first = checked.agreeing[0].candidate
-            chosen = [first, *(c for c in chosen if c not in [v.candidate for v in checked.differing] and c != first)]
-        if difference is not None:
-            chosen = [difference.preferred, *(c for c in chosen if c not in (difference.preferred, difference.other))]
-        draft = draft_extractive(chosen[: options.max_sentences], used, weigh, similarity)
+        outcome = _extract(frame, evidence, retrieved, options, weigh, nearness)
+        foreign = [block for block in used if block.block.language != read.language]
+        if isinstance(outcome, Answer) and 0 < len(foreign) < len(used) and nearness is not None:
+            # What its own language does not say, another one may.
+            evidence = _read_evidence(read, foreign, options, weigh, nearness)
+            other = _extract(frame, evidence, retrieved, options, weigh, nearness)
+            outcome = other if not isinstance(other, Answer) else outcome
+        if isinstance(outcome, Answer):
+            return outcome
+        chosen, sure = outcome
+        draft = draft_extractive(chosen, evidence.used, weigh, similarity)
     else:
+        sure = evidence.sure
         draft = draft_with_model(question, read.language, used, complete, delimiter, now, weigh, similarity)
     draft = replace(draft, path=(*path, *draft.path))
     if not any(statement.is_factual for statement in draft.statements):
@@ -187,7 +161,77 @@ def answer(
             usage=draft.usage,
             method=options.model if complete else "extractive",
         )
-    return _answered(frame, draft, sure, difference, checked, used, options, weigh, document_text, bool(complete))
+    return _answered(frame, draft, sure, evidence, options, weigh, document_text, bool(complete))
+
+
+@dataclass(frozen=True, slots=True)
+class _Evidence:
+    """What the blocks say of a question."""
+
+    used: Sequence[RetrievedBlock]
+    ranked: Sequence[Candidate]
+    sure: float
+    difference: Difference | None
+    checked: CrossCheck | None
+
+
+def _read_evidence(
+    question: Question,
+    used: Sequence[RetrievedBlock],
+    options: AnswerOptions,
+    weigh: Weigh,
+    nearness: Nearness | None,
+) -> _Evidence:
+    ranked = rank_passages(question, used, weigh, nearness)
+    sure = round(confidence(question, ranked, used), 4)
+    checked = cross_check(question, ranked, used) if options.is_high_risk else None
+    # What a thing is, is told in other words on every page; and what a cross-check says, it says of the same values.
+    is_compared = checked is None and not subject_of(question)
+    difference = find_difference(question, ranked, used, weigh) if is_compared else None
+    return _Evidence(used, ranked, sure, difference, checked)
+
+
+def _extract(
+    frame: _Frame,
+    evidence: _Evidence,
+    retrieved: Sequence[RetrievedBlock],
+    options: AnswerOptions,
+    weigh: Weigh,
+    nearness: Nearness | None,
+) -> tuple[list[Candidate], float] | Answer:
+    """The passages that make the answer and how sure it is, or the refusal where they do not answer."""
+    ranked, used, sure, checked = evidence.ranked, evidence.used, evidence.sure, evidence.checked
+    if not ranked or (sure < options.min_confidence and ranked[0].coverage < WELL_SAID):
+        return _refuse(
+            frame,
+            RefusalReason.BELOW_THRESHOLD,
+            ("no passage answers it",),
+            confidence=sure,
+            best=sure,
+            needed=options.min_confidence,
+        )
+    chosen = choose(frame.question, ranked, used, weigh, options.max_sentences, nearness)
+    # In a store of a few pages the cosines are low whatever is asked: then what the passage says speaks for it.
+    trust = max(sure, SAID_TRUST * ranked[0].coverage)
+    chosen, unsaid = _that_say_it(frame.question, chosen, ranked, used, retrieved, trust, weigh)
+    sure = round(less_sure(sure, unsaid.share), 4)
+    if options.min_confidence and trust < unsaid.needed:
+        words = ", ".join(unsaid.words) or "what is asked for"
+        return _refuse(
+            frame,
+            RefusalReason.BELOW_THRESHOLD,
+            (f"no passage says: {words}",),
+            confidence=sure,
+            best=round(trust, 4),
+            needed=min(1.0, unsaid.needed),
+            unsaid=unsaid.words,
+        )
+    if checked is not None and checked.agreeing:
+        first = checked.agreeing[0].candidate
+        chosen = [first, *(c for c in chosen if c not in [v.candidate for v in checked.differing] and c != first)]
+    if difference := evidence.difference:
+        chosen = [difference.preferred, *(c for c in chosen if c not in (difference.preferred, difference.other))]
+    return chosen[: options.max_sentences], sure
 
 
 def _that_say_it(
@@ -198,14 +242,16 @@ def _that_say_it(
     retrieved: Sequence[RetrievedBlock],
     trust: float,
     weigh: Weigh,
-) -> tuple[list[Candidate], Unsaid | None]:
+) -> tuple[list[Candidate], Unsaid]:
     """The chosen passages, or else the first good one of another block, of which enough says what the question says.
 
-    With what the first of them leaves unsaid, None in another language, where words cannot be compared.
+    With what the first of them leaves unsaid; in another language only names and figures can be looked for.
     """
-    if language_of(chosen[0].passage.text) != question.language:
-        return chosen, Unsaid((), NEVER) if _lacks_the_figure(question, chosen) else None
     everything = "\n".join(evidence_of(block) for block in retrieved)
+    if language_of(chosen[0].passage.text) != question.language:
+        evidence = [evidence_of(used[c.block]) for c in chosen]
+        lacks = _lacks_the_figure(question, chosen)
+        return chosen, Unsaid((), NEVER) if lacks else find_unsaid_across(question, evidence, everything)
     first: Unsaid | None = None
     rivals = [[c] for c in ranked[:RIVALS] if c.block != chosen[0].block and c.score >= RIVAL_SCORE * ranked[0].score]
     for candidates in (chosen, *rivals):
@@ -221,7 +267,7 @@ def _that_say_it(
         if trust >= unsaid.needed:
             return candidates, unsaid
         first = first or unsaid
-    return chosen, first
+    return chosen, first or Unsaid((), 0.0)
 
 
 def _lacks_the_figure(question: Question, candidates: Sequence[Candidate]) -> bool:
@@ -310,22 +356,21 @@ def _answered(
     frame: _Frame,
     draft: Draft,
     sure: float,
-    difference: Difference | None,
-    checked: CrossCheck | None,
-    used: Sequence[RetrievedBlock],
+    evidence: _Evidence,
     options: AnswerOptions,
     weigh: Weigh,
     document_text: DocumentText | None,
     with_model: bool,
 ) -> Answer:
     language = frame.question.language
+    difference, checked = evidence.difference, evidence.checked
     statements = list(draft.statements)
     said = _difference_statement(difference, statements, language) if difference else None
     if said:
         statements.append(said)
     if checked is not None:
         statements.append(_checked_statement(checked, statements, language))
-    assembled = assemble(statements, used, frame.now, options.max_quote_chars, weigh, document_text)
+    assembled = assemble(statements, evidence.used, frame.now, options.max_quote_chars, weigh, document_text)
     conflicts: tuple[Conflict, ...] = ()
     if difference and said:
         numbers = assembled.numbers[-1]

@@ -15,7 +15,7 @@ from kbcite.answer.extractive import Candidate
 from kbcite.answer.figures import Figure, find_figures, is_in
 from kbcite.answer.questions import Question
 from kbcite.answer.slots import differing_runs
-from kbcite.answer.weights import Weigh, share, stems
+from kbcite.answer.weights import Weigh, is_stop, share, stems
 from kbcite.clock import from_text
 from kbcite.records import Place, RetrievedBlock, SourceType
 from kbcite.words import normalise
@@ -82,8 +82,15 @@ def _same_page(one: Candidate, other: Candidate, blocks: Sequence[RetrievedBlock
 
 
 def _names_the_question(runs: tuple[str, str], question: Question) -> bool:
-    """True where the question itself names a value: it tells which of two things is spoken of, 2015 is not 2020."""
-    return any(normalise(run) in normalise(question.text) for run in runs)
+    """True where the question itself names a value: it tells which of two things is spoken of, 2015 is not 2020.
+
+    A value of several English words is named by one that only it holds: `Reverse the elements` against `Sort the items`.
+    """
+    if any(normalise(run) in normalise(question.text) for run in runs):
+        return True
+    asked = {term for term in stems(question.text) if term.isascii() and term.isalpha() and not is_stop(term)}
+    first, second = (asked.intersection(stems(run)) for run in runs)
+    return first != second
 
 
 def _ordered(one: Candidate, other: Candidate, values: tuple[str, str], blocks: Sequence[RetrievedBlock]) -> Difference:
@@ -133,7 +140,7 @@ def _values(question: Question, one: Candidate, other: Candidate, weigh: Weigh) 
 
 def _may_be_a_value(run: str) -> bool:
     """False for several small English words: two sentences on one thing then go on differently, and hold no two values."""
-    return not (run.isascii() and run.islower() and " " in run) or any(c.isdigit() for c in run)
+    return not (run.isascii() and run[1:].islower() and " " in run) or any(c.isdigit() for c in run)
 
 
 def _only_differing(a: list[Figure], b: list[Figure]) -> tuple[str, str] | None:

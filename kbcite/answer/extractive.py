@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -17,7 +18,7 @@ from kbcite.answer.figures import Figure, find_figures, is_in
 from kbcite.answer.passages import Passage, first_cell, split_passages
 from kbcite.answer.questions import FOCUS, Kind, Question, answers_kind, defines, focus_terms, halves, keys, subject_of
 from kbcite.answer.said_as import SAID_AS, with_said
-from kbcite.answer.weights import Weigh, idf_over, is_stop, share, stems
+from kbcite.answer.weights import Weigh, fold, idf_over, is_stop, share, stems
 from kbcite.patterns import pattern
 from kbcite.records import RetrievedBlock, SourceType
 from kbcite.words import language_of
@@ -39,8 +40,15 @@ OPENING = 0.3
 """For the first sentence under a heading, by the share of the question that the heading says: a manual answers there."""
 KEYED = 0.3
 """For the row of a table whose first cell is, letter by letter, a word of the question."""
+TERSE = 40
+"""Characters up to which the first sentence under a heading that asks is only the start of an answer: `Yes, there is.`"""
+SAYS_LITTLE = 0.3
 ASKED_BY = 0.9
 """Share of the question from which the heading asks it: then the first sentence need not say it again."""
+ASKED_AGAIN = 0.8
+"""Likeness of a heading that is the same question with its words in another order."""
+ASKED_AGAIN_ZH = 0.9
+"""The same in characters shared."""
 OTHER_LANGUAGE = 0.15
 """What a sentence in another language than the question's loses beside those in its own."""
 MOST_FOREIGN = 80
@@ -51,12 +59,16 @@ KIND_BONUS = 0.26
 RANK_BONUS = 0.12
 FIGURE_PENALTY = 0.35
 ENTRY = 0.2
-"""What the entry of one function in a reference loses where it is asked how something is done."""
+"""What the entry of one function in a reference, or a row without a command, loses where it is asked how something is done."""
+HEADED = 0.4
+"""For what stands under a heading that names what is asked for, and nothing else, where a section answers: how, and which things."""
 LISTED = 0.2
 """For a row or item where several things are asked for, by the share of the question that its heading or lead-in says."""
 _LISTED = frozenset({"row", "item"})
 _LEANING = frozenset({"row", "item", "code", "list"})
 """Kinds of passage that say little by themselves: the words of their heading or lead-in are theirs."""
+ALIKE = 0.8
+"""Share of the best item's score from which all items of its list answer a question for several things."""
 WANTED_ADDITION = 0.15
 """A further passage must add at least this share of the question, or answer a question for several things."""
 GOOD_ADDITION = 0.6
@@ -107,7 +119,7 @@ def rank_passages(
         text_terms = frozenset(stems(text))
         block_figures = find_figures(f"{page} {block.place.published_at or ''} {text}")
         passages = [p for p in split_passages(text, block.place.context) if p.kind != "table"]
-        own = [with_said(wanted, frozenset(stems(passage.text))) for passage in passages]
+        own = [with_said(wanted, frozenset(stems(_without_arguments(passage)))) for passage in passages]
         is_first = [
             (passage.kind == "sentence" or (passage.kind == "code" and bool(_lead_in(passage))))
             and (not i or passages[i - 1].context != passage.context)
@@ -129,6 +141,8 @@ def rank_passages(
             if subject:
                 kind = defines(subject, passage.shown, passage.context or page)
                 coverage = max(coverage, kind)  # it speaks of the subject, by whatever part of its name
+            elif question.kind is Kind.HOW and passage.kind == "row":
+                kind = 1.0 if _COMMAND.fullmatch(first_cell(passage)) else 0.2
             elif question.kind is Kind.HOW and passage.kind == "code" and _lead_in(passage):
                 kind = 1.0
             is_keyed = first_cell(passage) in looked_up
@@ -143,7 +157,11 @@ def rank_passages(
                 - FIGURE_PENALTY * _figures_missed(question.figures, find_figures(passage.text), block_figures)
             )
             score -= _poverty(passage, question, kind)
-            if question.kind is Kind.HOW and _CALL.match(passage.shown):
+            if question.kind is Kind.HOW or (question.kind is Kind.LIST and passage.kind != "sentence"):
+                score += HEADED * max(
+                    _likeness(wanted, heading, weigh) for heading in (*block.place.heading_chain[-1:], passage.context)
+                )
+            if question.kind is Kind.HOW and (_CALL.match(passage.shown) or (passage.kind == "row" and kind < 1.0)):
                 score -= ENTRY
             if question.kind is Kind.LIST and passage.kind in _LISTED:
                 score += LISTED * _asked_by_heading(wanted, passage, block, weigh)
@@ -153,12 +171,15 @@ def rank_passages(
                 said_by_lead = share(wanted, with_said(wanted, frozenset(stems(lead))), weigh)
                 score -= max(CODE_ALONE, coverage / 2) if not lead else max(0.0, coverage - said_by_lead) / 2
                 score -= CODE_LONG if len(passage.text) > LONG_CODE else 0.0
+                score -= CODE_FINE if question.asks_for_figure else 0.0
             if is_first[i]:
                 asked = _asked_by_heading(wanted, passage, block, weigh)
                 if subject or (question.kind is Kind.HOW and not _is_question(_heading(passage, block))):
                     asked *= kind
                 score += OPENING * asked
-                if asked >= ASKED_BY and not subject:
+                if not subject and (
+                    asked >= ASKED_BY or _is_asked_again(question, wanted, _heading(passage, block), weigh)
+                ):
                     score += max(0.0, 1.0 - coverage)
                     coverage = 1.0
             if block.block.language == question.language != language_of(passage.shown):
@@ -222,8 +243,12 @@ def choose(
             return whole[:limit]
         if (question.kind in _ONE_THING and best.kind == 1.0) or (subject_of(question) and best.kind >= 0.5):
             return [*_referred_to(best, blocks), best][-limit:]
-        if goes_on := _that_go_on(question, best, blocks, weigh):
-            return [best, *goes_on][:limit]
+        if section := _under_its_heading(question, best, blocks, weigh, limit):
+            return section
+    if len(chosen) > 1 and all(c.passage.kind == "row" for c in chosen):
+        return chosen  # each thing has its row
+    if condition := _condition_after(question, best, blocks):
+        chosen.append(condition)
     wide = question.is_joined or question.kind in (Kind.LIST, Kind.REASON)
     while len(chosen) < limit:
         said = frozenset().union(*(c.said for c in chosen))
@@ -256,7 +281,13 @@ def _with_its_like(
     common = with_said(wanted, frozenset(stems(f"{passage.context} {page}")))
     own = (set(wanted) & with_said(wanted, frozenset(stems(passage.text)))) - common
     heaviest = max(map(weigh, wanted))
-    if any(term in SAID_AS or weigh(term) >= OWN_WEIGHT * heaviest for term in own):
+    beside = [
+        c.score
+        for c in ranked
+        if c.block == best.block and c.passage.context == passage.context and c.passage.kind == "item"
+    ]
+    are_alike = question.kind is Kind.LIST and passage.kind == "item" and min(beside) >= ALIKE * best.score
+    if not are_alike and any(term in SAID_AS or weigh(term) >= OWN_WEIGHT * heaviest for term in own):
         return []
     if passage.kind == "item" or question.kind is Kind.LIST:
         lists = [p for p in split_passages(place.text, place.context) if p.kind in ("list", "table")]
@@ -281,24 +312,52 @@ def _referred_to(best: Candidate, blocks: Sequence[RetrievedBlock]) -> list[Cand
     return [replace(best, passage=before[-1])]
 
 
-def _that_go_on(question: Question, best: Candidate, blocks: Sequence[RetrievedBlock], weigh: Weigh) -> list[Candidate]:
-    """What follows the first sentence under a heading that asks the question itself; else nothing."""
+def _condition_after(question: Question, best: Candidate, blocks: Sequence[RetrievedBlock]) -> Candidate | None:
+    """What the next sentence says of the other case, `If you cancel later, …`, where the question is about a case."""
+    if best.passage.kind != "sentence" or not _ON_A_CASE.search(question.text):
+        return None
     place = blocks[best.block].place
-    if question.kind not in (Kind.REASON, Kind.HOW) or best.passage.kind != "sentence":
+    after = next((p for p in split_passages(place.text, place.context) if p.start >= best.passage.end), None)
+    if after is None or after.kind != "sentence" or "\n" in place.text[best.passage.end : after.start]:
+        return None
+    return replace(best, passage=after) if _OTHER_CASE.match(after.shown) else None
+
+
+def _under_its_heading(
+    question: Question, best: Candidate, blocks: Sequence[RetrievedBlock], weigh: Weigh, limit: int
+) -> list[Candidate]:
+    """What stands under a heading that asks the question itself, from its first sentence on; nothing where that says all.
+
+    A section that opens with a remark and an example is told from the sentence on that says most of the question.
+    """
+    place = blocks[best.block].place
+    is_terse = len(best.passage.shown) <= TERSE
+    if best.passage.kind != "sentence" or (question.kind not in (Kind.REASON, Kind.HOW) and not is_terse):
         return []
-    if _asked_by_heading(_wanted(question), best.passage, blocks[best.block], weigh) < ASKED_BY:
+    wanted = _wanted(question)
+    asked = _asked_by_heading(wanted, best.passage, blocks[best.block], weigh)
+    if asked < ASKED_BY and not _is_asked_again(question, wanted, _heading(best.passage, blocks[best.block]), weigh):
         return []
     under = [p for p in split_passages(place.text, place.context) if p.context == best.passage.context]
     if not under or under[0].start != best.passage.start:
         return []
-    found: list[Candidate] = []
-    end = best.passage.end
-    for passage in under[1:]:
-        if passage.kind != "sentence" or passage.start < end:
+    whole = _without_leads(under)
+    said = [share(wanted, with_said(wanted, frozenset(stems(p.text))), weigh) for p in whole]
+    first = 0
+    if question.kind is Kind.REASON and said[0] < SAYS_LITTLE and [p.kind for p in whole[1:2]] == ["code"]:
+        first = max((i for i, p in enumerate(whole) if p.kind == "sentence"), key=lambda i: said[i])
+    run: list[Passage] = []
+    for passage in whole[first : first + limit]:
+        run.append(passage)
+        if passage.kind != "sentence":
             break
-        found.append(replace(best, passage=passage))
-        end = passage.end
-    return found
+    return [replace(best, passage=passage) for passage in run] if len(run) > 1 else []
+
+
+def _without_leads(passages: Sequence[Passage]) -> list[Passage]:
+    """Sentences and code in order; a sentence that leads in to code only as part of it."""
+    kept = [p for p in passages if p.kind in ("sentence", "code")]
+    return [p for p, after in zip(kept, [*kept[1:], None], strict=True) if after is None or after.start > p.start]
 
 
 def confidence(question: Question, ranked: Sequence[Candidate], blocks: Sequence[RetrievedBlock]) -> float:
@@ -348,6 +407,13 @@ def _wanted(question: Question) -> list[str]:
     return content or found
 
 
+def _without_arguments(passage: Passage) -> str:
+    """The text of a passage; `sort(*, key=None, reverse=False): Sort the list` does not speak of reversing."""
+    if _CALL.match(passage.shown):
+        return _ARGUMENTS.sub("", passage.shown, count=1)
+    return passage.text
+
+
 def _lead_in(passage: Passage) -> str:
     """The sentence before a code block that announces it; empty where none does."""
     return re.split(r"^[ \t]*(?:```|~~~)", passage.text, maxsplit=1, flags=re.MULTILINE)[0]
@@ -362,6 +428,24 @@ def _heading(passage: Passage, block: RetrievedBlock) -> str:
 def _asked_by_heading(wanted: Sequence[str], passage: Passage, block: RetrievedBlock, weigh: Weigh) -> float:
     """Share of the question that the heading over a passage says."""
     return share(wanted, with_said(wanted, frozenset(stems(_heading(passage, block)))), weigh)
+
+
+def _likeness(wanted: Sequence[str], heading: str, weigh: Weigh) -> float:
+    """How much a heading is the question, 0 to 1: the harmonic mean of what each says of the other."""
+    own = [term for term in dict.fromkeys(stems(heading)) if not is_stop(term) and not _NUMBERING.fullmatch(term)]
+    recall = share(wanted, with_said(wanted, frozenset(own)), weigh)
+    precision = share(own, with_said(own, frozenset(wanted)), weigh)
+    return 2 * recall * precision / (recall + precision) if recall and precision else 0.0
+
+
+def _is_asked_again(question: Question, wanted: Sequence[str], heading: str, weigh: Weigh) -> bool:
+    """True for a heading that is the question with its words in another order, which breaks the pairs of Chinese characters."""
+    if not _is_question(heading):
+        return False
+    if question.language == "zh":
+        asked, own = Counter(fold(question.text)), Counter(fold(heading))
+        return 2 * (asked & own).total() >= ASKED_AGAIN_ZH * (asked.total() + own.total())
+    return _likeness(wanted, heading, weigh) >= ASKED_AGAIN
 
 
 def _is_question(heading: str) -> bool:
@@ -396,6 +480,7 @@ _ONE_THING = frozenset({Kind.PRICE, Kind.QUANTITY, Kind.TIME})
 _REFERENCES = pattern(
     r"参考(?:文献|资料)|注释|引用|外部链接|references|notes|external links|further reading|bibliography", re.IGNORECASE
 )
+_NUMBERING = pattern(r"[\d.]+")
 _SIGNATURE = pattern(r"\w\(")
 _ASKS = pattern(r"[\d.\s]*(?:how|why|what|怎么|怎样|如何|为什么|什么是)\b", re.IGNORECASE)
 _POINTS = pattern(
@@ -406,7 +491,15 @@ _CHANGE_NOTE = pattern(
     r"^(?:(?:changed|new|deprecated|removed) (?:in|since) version|在? ?[\d.]+ ?版(?:本)?(?:更改|新增|移除))", re.I
 )
 _ON_CHANGE = pattern(r"chang|\bnew\b|version|added|since|deprecat|remov|when|更改|新增|版本|何时|变化", re.IGNORECASE)
+_COMMAND = pattern(r"[a-z][a-z\d.+-]* \S.*")
 _CALL = pattern(r"[\w.]+\([^)]*\):\s")
+_ON_A_CASE = pattern(
+    r"\b(?:if|happens?|unless|late|later)\b|如果|若|怎么办|会怎样|会怎么样|后果|逾期|超时|超过", re.IGNORECASE
+)
+_OTHER_CASE = pattern(
+    r"(?:but )?if\b|otherwise\b|after that\b|in that case\b|如果|如|若|否则|逾期|超过|反之", re.IGNORECASE
+)
+_ARGUMENTS = pattern(r"\([^)]*\)(?=:\s)")
 _REFERS = pattern(r"(?:this|these|that|those|it|they)\b|[这那此该它]", re.IGNORECASE)
 _BOILERPLATE = pattern(r"©|copyright|all rights reserved|责任编辑|相关推荐|版权所有|点击查看|回复【", re.IGNORECASE)
 

@@ -7,13 +7,21 @@ from dataclasses import dataclass, replace
 
 from kbcite.patterns import pattern
 from kbcite.sentences import split_sentences
-from kbcite.words import CJK
+from kbcite.words import CJK, language_of
 
 LONG_SENTENCE = 90
 """Characters from which a sentence is cut at its semicolons and, in Chinese, at its blanks: such run-ons are several statements."""
 SHORTEST_PART = 30
 LONGEST_LIST = 600
 """Characters up to which a list is offered whole."""
+
+LONGEST_LABEL = 60
+_TURNS = pattern(
+    r"禁止|严禁|不得|不能|不可|不要|不包括|不含|不适用|请勿|切勿|除外|例外|避免"
+    r"|\b(?:not|never|no|forbidden|prohibited|banned|illegal|except|exceptions?|exclu\w+|avoid|without)\b|n['’]t\b",
+    re.IGNORECASE,
+)
+"""Headings and lead-ins that turn what stands under them into its opposite: an item is not shown without them."""
 
 _FENCE = pattern(r"^[ \t]*(```+|~~~+)")
 _ROW = pattern(r"^\s*\|.*\|\s*$")
@@ -77,7 +85,8 @@ def split_passages(text: str, header: str = "") -> list[Passage]:
     while i < len(lines):
         start, end = lines[i]
         line = text[start:end]
-        about = " ".join(filter(None, (heading, text[slice(*lead)].strip() if lead else "")))
+        said = text[slice(*lead)].strip() if lead else ""
+        about = " ".join(filter(None, (heading, said if _ANNOUNCES.search(said) or _CAPTION.match(said) else "")))
         if rows and not _ROW.match(line):
             found.extend(_table(text, rows))
             rows = []
@@ -106,6 +115,8 @@ def split_passages(text: str, header: str = "") -> list[Passage]:
             while last + 1 < len(lines) and _ITEM.match(text[slice(*lines[last + 1])]):
                 last += 1
             found.extend(_list(text, lines[i : last + 1], lead, heading, about))
+            if last + 1 < len(lines) and _FENCE.match(text[slice(*lines[last + 1])]):
+                lead = _last_sentence(text, *lines[last])  # `- To install it:` announces the code below it
             i = last + 1
         else:
             columns = []
@@ -113,15 +124,14 @@ def split_passages(text: str, header: str = "") -> list[Passage]:
                 term = lines[i - 1][0]
                 found = [passage for passage in found if passage.start < term]
                 found.extend(_definition(text, term, lines[i - 1][1], start + sign.end(), end, heading))
-                lead = (start + split_sentences(line)[-1][0], end)
+                lead = _last_sentence(text, start, end)
             elif _HEADING.match(line):
                 heading, lead = _HEADING.sub("", line).strip(), None
             elif _CAPTION.match(line):
                 lead = (start, end)
             else:
                 found.extend(_sentences("sentence", text, start, end, heading))
-                sentences = split_sentences(line)
-                lead = (start + sentences[-1][0], end) if sentences else lead
+                lead = _last_sentence(text, start, end) or lead
             i += 1
     found.extend(_table(text, rows))
     return [passage for passage in found if _WORD.search(passage.shown)]
@@ -140,6 +150,14 @@ def without_footnotes(text: str) -> str:
 def without_invisible(text: str) -> str:
     """Text without characters that show nothing and could hide words from a reader: zero-width, direction, tag and control."""
     return _INVISIBLE.sub("", text)
+
+
+def _last_sentence(text: str, start: int, end: int) -> tuple[int, int] | None:
+    """Where the last sentence of a line or item stands; None where there is none."""
+    item = _ITEM.match(text[start:end])
+    start += item.end() if item else 0
+    sentences = split_sentences(text[start:end])
+    return (start + sentences[-1][0], end) if sentences else None
 
 
 def _is_row(columns: list[str]) -> bool:
@@ -184,7 +202,10 @@ def _cells(line: str) -> list[str]:
 
 def _row(text: str, start: int, end: int, columns: list[str], about: str) -> Passage:
     cells = _cells(text[start:end])
-    if len(columns) == len(cells):
+    if len(columns) == len(cells) and len(cells) > 2 and not columns[0] and cells[0]:
+        named = [f"{name} {cell}" for name, cell in zip(columns[1:], cells[1:], strict=True) if cell]
+        pairs = [f"{cells[0]}: {', '.join(named)}"]  # the first column names the rows
+    elif len(columns) == len(cells):
         pairs = [f"{name}: {cell}" if name else cell for name, cell in zip(columns, cells, strict=True) if cell]
     elif len(cells) == 2 and all(cells):
         pairs = [": ".join(cells)]
@@ -208,14 +229,22 @@ def _list(
     """Each item's sentences and, where short enough, the list as a whole with the line that leads in to it."""
     leads_in = lead is not None and _leads_in(text, lead)
     found = []
+    label = text[slice(*lead)].strip(" \t:：") if lead is not None and leads_in else heading
+    is_turned = len(label) <= LONGEST_LABEL and bool(_TURNS.search(label))
+    colon = "：" if language_of(label) == "zh" else ": "
     for start, end in lines:
         item = _ITEM.match(text[start:end])
-        found.extend(_sentences("item", text, start + (item.end() if item else 0), end, about))
+        items = _sentences("item", text, start + (item.end() if item else 0), end, about)
+        if is_turned:
+            items = [replace(passage, shown=f"{label}{colon}{passage.shown}") for passage in items]
+        found.extend(items)
     first = lead[0] if lead is not None and leads_in else lines[0][0]
     if len(lines) > 1 and lines[-1][1] - first <= LONGEST_LIST:
         shown = "\n".join(
             without_footnotes(line).replace("**", "").rstrip() for line in text[first : lines[-1][1]].splitlines()
         )
+        if is_turned and not leads_in:
+            shown = f"{label}{colon.strip()}\n{shown}"
         whole = _passage("list", text, first, lines[-1][1], heading if leads_in else about)
         found.append(replace(whole, shown=shown))
     return found
@@ -258,5 +287,5 @@ def _passage(kind: str, text: str, start: int, end: int, context: str) -> Passag
     piece = text[start:end]
     if kind == "code":
         return Passage(kind, start, end, piece, without_invisible(piece), context)
-    shown = " ".join(without_footnotes(without_invisible(piece)).replace("**", "").split()).lstrip("> ")
+    shown = " ".join(without_footnotes(without_invisible(piece)).replace("**", "").split()).lstrip("> ").rstrip("；;")
     return Passage(kind, start, end, piece, re.sub(r"\s*(?:\.\.\.|…)$", "…", shown), context)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from kbcite.answer.figures import Figure, find_figures
+from kbcite.answer.polarity import is_negated
 from kbcite.answer.weights import is_stop, stems
 from kbcite.patterns import pattern
 from kbcite.words import language_of, normalise, simplify
@@ -50,7 +51,7 @@ _KINDS: tuple[tuple[Kind, str], ...] = (
     (Kind.HOW, r"怎么|如何|怎样|步骤|方法|\bhow (?:do|does|can|to|should|did|is|are|was|were)\b"),
     (Kind.LIST, r"哪些|有哪|包括什么|分别|列出|\bwhich (?:\w+ )?\w+s (?:are|were|do|have)\b|\bwhat are\b|\bwhat (?:was|were|is"
         r"|has been) (?:fixed|changed|added|removed|improved|new|included|supported)\b|^list\b|\blist (?:of|all|the)\b(?=.*\b(?:all|every)\b)|\bwhat \w+s are\b"
-        r"|\bwhat (?:should|must|do) (?:i|you|we) (?:pack|bring|take|carry)\b"),
+        r"|\bwhat (?:is|are) (?:not )?\w+ed (?:by|in|for|with|to|on|from|under)\b|\bwhat (?:should|must|do) (?:i|you|we) (?:pack|bring|take|carry)\b"),
     (Kind.DEFINITION, r"什么是|有什么用|干什么用|是什么|是指什么|什么意思|定义|含义|\bwhat (?:is|are|was) (?:an?\s)?[\w\s./+*()`-]{1,40}\?*$|\bmeaning of\b"
         r"|\bdoes .* mean\b"
         r"|\bdefine\b"),
@@ -88,6 +89,9 @@ def read_question(text: str) -> Question:
 
 
 _CLAUSES = pattern(r",?\s(?P<and>and)\s+(?=(?:what|when|who|where|why|how|which)\b)", re.IGNORECASE)
+_ASKS_ZH = "(?:多少|多久|多长|多大|什么|谁|哪|几|怎么|如何|为什么)"
+_CLAUSES_ZH = pattern(f"{_ASKS_ZH}[^，,]*(?P<joint>[，,])(?=.*{_ASKS_ZH})")
+_ASKED_ZH = pattern(f"(?:要|需要|是|有|在)?{_ASKS_ZH}.*")
 _CONJUNCTS = pattern(
     r"(?P<before>[\u4e00-\u9fff]{2}|[A-Za-z0-9.]+)\s*(?:(?:以及|和|与|及|、)\s*|\s+and\s+"
     r"|[，,]\s*)(?P<after>[\u4e00-\u9fff]{2}|[A-Za-z0-9.]+)"
@@ -99,6 +103,10 @@ def halves(question: Question) -> list[Question]:
 
     `上海和北京的面积` becomes `上海的面积` and `北京的面积`, near enough for the words that a passage should say.
     """
+    if clauses := _CLAUSES_ZH.search(question.text):
+        first, second = question.text[: clauses.start("joint")], question.text[clauses.end("joint") :]
+        about = _ASKED_ZH.sub("", first)  # what the second clause leaves out
+        return [read_question(first), replace(read_question(second), text=f"{about}{second}")]
     if clauses := _CLAUSES.search(question.text):
         first, second = question.text[: clauses.start()], question.text[clauses.end("and") :]
         about = re.sub(r"^\W*\w+", "", first)  # what the second clause calls `it`
@@ -131,17 +139,19 @@ def focus_terms(text: str) -> frozenset[str]:
 
 
 _SUBJECT = pattern(
-    r"^\s*(?:what (?:is|are) (?:an? |the )?(?P<en>(?:(?! of ).)+?)(?: in [a-z]+)?|what does (?:the )?(?P<en2>.+?) mean"
+    r"^\s*(?:what (?:is|are) (?!not\b|new\b|wrong\b|different\b|\w+ed\b (?:by|in|for|with|to|on|from|when|under)\b)"
+    r"(?:an? |the )?(?P<en>(?:(?! of ).)+?)(?: in [a-z]+)?|what does (?:the )?(?P<en2>.+?) mean"
     r"|(?:请问)?什么(?:是|叫)(?P<zh>.+?)|(?P<zh2>.+?)(?:的(?:作用|用途|用处|功能|含义|意思))?(?:是什么意思|是什么|是指什么|指什么|有什么用|有什么用处|是干什么用的))\s*[?？。]*$",
     re.IGNORECASE,
 )
 _WHOSE = pattern(r"^[A-Za-z][\w.+-]*\s*[的里中]+\s*(?=\S{2})")
 """`Debian 的 testing`: whose it is, every page of the manual says or leaves out."""
 _KIND_OF_SUBJECT = pattern(
-    r"(?<=[a-z])\s*(?:文件|命令|工具|字段|目录|模块|函数|版本?|file|command|module|function|directive|field)$",
+    r"(?<=[a-z])\s*(?:文件|命令|工具|字段|目录|模块|函数|发行版本?|版本?|软件包|系统|机制|协议|格式|file|command|module|function|directive|field"
+    r"|package|protocol)$",
     re.IGNORECASE,
 )
-_AFTER_SUBJECT = r"[\w\s`'’\"“”()（）/.-]{0,24}?[\s`'’”\")）]*"
+_AFTER_SUBJECT = r"(?![\s`'’”\")）]*(?:[和与及或、]|(?:and|or)\b))[\w\s`'’\"“”()（）/.-]{0,24}?[\s`'’”\")）]*"
 _SAYS_WHAT = (
     r"(?P<kind>(?:\b(?:is|are) (?:an?|the|one)\b|(?<![总都还但只也可不就若要正])是|指|[:：](?=\s?\S))(?!\s?(?:否|由于|因为|为了))|\brefers? to\b|\bmeans?\b)"
     r"|\b(?:is|are) (?!often|not|also|considered)|\b(?:contains?|consists?|represents?|provides?|describes?|lets?|allows?)\b"
@@ -150,6 +160,8 @@ _SAYS_WHAT = (
 _CALLED = r"(?:\b(?:known as|called|named|referred to as)\s+(?:an? |the )?|称为|称作|称之为|叫做|叫作|又称|简称)"
 _IT = pattern(r"(?:但是?|而|不过|but\s|and\s)?(?:它|it\b)", re.IGNORECASE)
 """`It is still called testing`: a name that the thing has, not what it is."""
+_MANUAL_PAGE = r"`?\(\d\w?\)`?\s?[:：-]"
+"""`lvm(8): ` heads a list of what to read, most of all."""
 _QUOTES = r"[\s`*“”‘’「\"']*"
 _FIRST_CLAUSE = pattern(r"[^，,。;；:：]{2,30}[，,]\s?")
 """`从 2.6 版开始，`: what may stand before the subject."""
@@ -169,7 +181,7 @@ def subject_of(question: Question) -> str:
 def defines(subject: str, sentence: str, heading: str) -> float:
     """1 where a sentence says of the subject what kind of thing it is, .5 where it says what it does or holds, else 0."""
     last = subject.rpartition("/")[2]
-    words = [re.escape(word) + (r"(?:e?s)?(?![\w-])" if word[-1].isascii() else "") for word in last.split()]
+    words = [re.escape(word) + (r"(?:e?s|\d)?(?![\w-])" if word[-1].isascii() else "") for word in last.split()]
     name = r"[\s`*-]+".join(words)
     opening = rf"^\W*(?:(?:an?|the|python['’]s|一个|每一个|所谓)\s*)?\W*(?:[\w.]+/)*{name}"
     cells = re.split(r"(?:^|; )[^;:：]{1,30}: ", sentence)
@@ -177,6 +189,8 @@ def defines(subject: str, sentence: str, heading: str) -> float:
         return 1.0  # a row of a table, told by its first cell
     says = f"{opening}{_AFTER_SUBJECT}(?:{_SAYS_WHAT})"
     plain = simplify(sentence)
+    if re.match(f"{opening}{_MANUAL_PAGE}", plain, re.IGNORECASE):
+        return 0.6
     if match := re.match(says, plain, re.IGNORECASE):
         return 1.0 if match["kind"] else 0.5
     if (clause := _FIRST_CLAUSE.match(plain)) and (match := re.match(says, plain[clause.end() :], re.IGNORECASE)):
@@ -206,7 +220,8 @@ _SIGNS: dict[Kind, re.Pattern[str]] = {
     Kind.HOW: pattern(r"首先|然后|点击|通过|使用|步骤|需要|可以|方法|\b(?:by|using|use|first|then|click|run|must|need|can|through)\b", re.IGNORECASE),
     Kind.DEFINITION: pattern(r"是指|是一[种个款项门]|即为|指的是|又称|称为|是.{0,20}的|\b(?:is|are|was|were) (?:an?|the|one of)\b|\brefers to\b|\bmeans\b"
         r"|\bknown as\b", re.IGNORECASE),
-    Kind.PRICE: pattern(r"\d[\d,.]*\s?(?:万|亿)?(?:元|块|美元|欧元|港元|日元|英镑)|[$€£¥￥]\s?\d|\b(?:dollars|euros|USD|RMB)\b|免费|\bfree\b"),
+    Kind.PRICE: pattern(r"\d[\d,.]*\s?(?:万|亿)?(?:元|块|美元|欧元|港元|日元|英镑)|[$€£¥￥]\s?\d|\d\s?[$€£¥￥]"
+        r"|\b(?:dollars?|euros?|pounds?|cents?|crowns?|yuan|USD|EUR|GBP|RMB|CNY|CHF)\b|免费|\bfree\b"),
     Kind.LIST: pattern(r"、[^、。]{1,20}、|,[^,.]{1,40},|；|包括|include|such as|:|："),
 }  # fmt: skip
 
@@ -251,10 +266,15 @@ def answers_kind(question: Question, sentence: str) -> float:
     """1 where the sentence holds what the question's kind calls for beyond the question's own words, 0 where it cannot, .5 unknown."""
     kind, sentence = question.kind, simplify(sentence)
     if kind in (Kind.QUANTITY, Kind.TIME, Kind.PRICE):
+        measure = _measure(question)
         asked = {(f.kind, f.value, f.year, f.month, f.day) for f in question.figures}
         new = [f for f in find_figures(sentence) if (f.kind, f.value, f.year, f.month, f.day) not in asked]
         if kind is Kind.TIME:
-            return 1.0 if any(f.kind == "date" or f.unit in _TIME_UNITS for f in new) else 0.0
+            if any(f.kind == "date" for f in new):
+                return 1.0
+            if _PAST.search(simplify(question.text)):
+                return 0.0  # when a thing was opened is no hour of the day
+            return 1.0 if any(f.unit in _TIME_UNITS for f in new) or _CLOCK.search(sentence) else 0.0
         if kind is Kind.PRICE and _SIGNS[Kind.PRICE].search(sentence):
             return 1.0
         good = [f for f in new if f.kind in ("number", "percent", "ordinal")]
@@ -265,6 +285,8 @@ def answers_kind(question: Question, sentence: str) -> float:
             if good and re.search(rf"{unit}\w{{0,2}}\s?[:：]\s?\d", sentence, re.IGNORECASE):
                 return 1.0  # a table's column tells the unit
             return 1.0 if any(f.unit.rstrip("s") == unit for f in good) else 0.5 if good else 0.3 if new else 0.0
+        if measure and good and not any(_unit(f, sentence) in measure for f in good):
+            return 0.5 if any(not f.unit for f in good) else 0.2
         return 1.0 if good else 0.3 if new else 0.0
     if kind in (Kind.OTHER, Kind.DEFINITION) and _ASKS_NAME.search(simplify(question.text)):
         return 1.0 if _NAMES.search(sentence) else 0.3
@@ -276,7 +298,38 @@ def answers_kind(question: Question, sentence: str) -> float:
     if kind in (Kind.PERSON, Kind.PLACE) and match:
         asked_text = simplify(question.text).lower()
         return 1.0 if any(m.group().lower() not in asked_text for m in _SIGNS[kind].finditer(sentence)) else 0.0
-    return (0.6 if kind is Kind.HOW else 1.0) if match else 0.0
+    if kind is Kind.HOW and match:
+        return (
+            0.2 if is_negated(sentence) and not is_negated(question.text) else 0.6
+        )  # what cannot be done is no way to do it
+    return 1.0 if match else 0.0
+
+
+_PAST = pattern(r"\bwhen (?:did|was|were)\b|(?:什么时候|何时|哪一?[年天]).*的[？?]?$", re.IGNORECASE)
+_CLOCK = pattern(r"(?<!\d)\d{1,2}:\d\d(?!\d)")
+_DURATION = "年 月 天 日 周 时 小 分 秒 星 year month week day hour minute second night h min"
+_LENGTH = "米 公 千 厘 毫 里 metre meter m km cm mm kilometre kilometer mile foot feet ft inch yard"
+_MEASURES = tuple(
+    (pattern(asked, re.IGNORECASE), frozenset(units.split()))
+    for asked, units in (
+        (r"\bhow long (?:does|do|did|will|would|can|must|should|may|ago)\b|多久|多长时间", _DURATION),
+        (r"\bhow (?:long|tall|high|deep|wide|far)\b|多[长高深宽远]", f"{_LENGTH} {_DURATION}"),
+        (r"\bhow heavy\b|\bweigh|多重", "克 千 公 吨 斤 kg g lb pound gram kilogram kilo ton tonne ounce oz"),
+        (r"\bhow old\b|多大年纪|几岁", "岁 年 year month"),
+    )
+)
+
+
+def _measure(question: Question) -> frozenset[str]:
+    """The units in which a question is answered: hours for `how long does it take`; none where any will do."""
+    plain = simplify(question.text)
+    return next((units for asked, units in _MEASURES if asked.search(plain)), frozenset())
+
+
+def _unit(figure: Figure, sentence: str) -> str:
+    """The unit of a figure in its sentence, `月` of `6个月`."""
+    after = sentence[figure.start :].partition("个")[2] if figure.unit == "个" else ""
+    return after[:1] or figure.unit
 
 
 _TIME_UNITS = frozenset("天 年 月 日 时 小 分 秒 周 点 day year month hour week minute century 世 pm am".split())

@@ -20,7 +20,7 @@ def _table(rows: str) -> dict[str, frozenset[str]]:
 
 SAID_AS = _table(
     """
-    weigh heavy: weight
+    weigh heavy heavier lighter: weight
     weight: weigh
     long length: length duration
     high tall height: height altitude elevation high tall metres
@@ -29,7 +29,12 @@ SAID_AS = _table(
     old: age
     big large size: size dimensions capacity area
     dimensions: size
-    fast: speed
+    fast faster slower: speed
+    longer shorter: length duration
+    bigger larger smaller: size dimensions capacity area
+    older younger: age
+    cheaper dearer: price cost
+    work works: employ employs employee employees staff work
     far: distance
     hot cold warm: temperature
     cost price pay expensive charge: cost price fee pay charge

@@ -47,6 +47,11 @@ _NOUN = pattern(
     f"|^(?P<head4>{_HAN}{{2,12}}?)(?:是|有){_ASKED}"
 )
 """`栖岚热水器的保修期是多久`: of what, and what is asked for."""
+_VERB = pattern(
+    "申请|办理|购买|预订|预约|取消|使用|更换|修改|安装|参加|加入|注册|登录|提交|支付|缴纳|退还|归还|查询|联系|开通|关闭|下载|出发|到达|抵达|举行|举办"
+    "|成立|创立|创办|建立|发布|发行|出版|获得|赢得|担任|出任|年满|每年|每月|每天|最|第|当时|当前|目前|现任|前任|首任|首位|整个|全部|所有|其他|其它|任何|一般|普通"
+)
+"""What a Chinese noun phrase may open with that is no name."""
 _JOINS = pattern("[的在和了将与从离被把之后前中对向到于]")
 _ADVERB = pattern(
     "(?:旁边|附近|周围|当中|里面)$|^(?:大约|一共|总共|目前|现在)|^(?:[一二两三四五六七八九十]+[个种位项名])|^(?:主要|常用|官方|最[长短大小多少高低早晚终])|(?:分别|各自|一共|总共|最[先早初后]|[都也先又均曾共各])+$"
@@ -61,7 +66,8 @@ _YES_OR_NO = pattern(
     re.IGNORECASE,
 )
 _NAME = pattern(
-    r"(?:(?<=[\w,;:\u4e00-\u9fff] )|(?<=[\u4e00-\u9fff]))(?!I\b)[A-Z][A-Za-z\d.+-]*|\b[A-Za-z]+-?\d[A-Za-z\d.-]*|\b[A-Z]{2,}\b|\b\d+(?:\.\d+)+\b",
+    r"(?:(?<=[\w,;:\u4e00-\u9fff] )|(?<=[\u4e00-\u9fff]))(?!I\b)[A-Z][A-Za-z\d.+-]*|^[A-Z][A-Za-z\d.+-]*(?=\s?[\u4e00-\u9fff])"
+    r"|\b[A-Za-z]+-?\d[A-Za-z\d.-]*|\b[A-Z]{2,}\b|\b\d+(?:\.\d+)+\b",
     re.ASCII,
 )
 _OF_A_PLACE = pattern(r"(?<=[a-z]{4})(?:n|ese)$|(?<=[a-z]{3})ish$")
@@ -123,7 +129,7 @@ def find_unsaid(
     decisive = [
         *_unknown_names(text, around, everything),
         *_missing_figures(question, around),
-        *_other_nouns(question, said, near, around),
+        *_other_nouns(question, said, near, around, simplify(normalise(everything))),
         *_missing_object(question, said, everything),
         *_missing_literals(text, "\n".join(passages), "\n".join(evidence)),
     ]
@@ -138,6 +144,19 @@ def find_unsaid(
         return Unsaid(names, NEVER, share)
     factor = NEEDED_OF_YES_OR_NO if _YES_OR_NO.search(text) else NEEDED[question.language]
     return Unsaid(names, factor * share, share)
+
+
+def find_unsaid_across(question: Question, evidence: Sequence[str], everything: str) -> Unsaid:
+    """What the evidence in another language leaves unsaid: figures, and what is written in Latin letters in both.
+
+    An English name has a Chinese one, so on Chinese pages only a version or model number is looked for.
+    """
+    around = normalise("\n".join(evidence))
+    names = _unknown_names(question.text, around, everything)
+    if question.language == "en":
+        names = [name for name in names if any(c.isdigit() for c in name)]
+    decisive = tuple(dict.fromkeys([*names, *_missing_figures(question, around)]))
+    return Unsaid(decisive, NEVER if decisive else 0.0)
 
 
 def _unknown_names(text: str, around: str, everything: str) -> list[str]:
@@ -219,7 +238,7 @@ def _missing_object(question: Question, said: Collection[str], everything: str) 
     return []
 
 
-def _other_nouns(question: Question, said: Collection[str], near: str, around: str) -> list[str]:
+def _other_nouns(question: Question, said: Collection[str], near: str, around: str, everything: str) -> list[str]:
     """Chinese nouns a question turns on of which the evidence knows a part only: 热水器 where it speaks of 净水器."""
     found = []
     for match in _NOUN.finditer(normalise(question.text).rstrip("?？。 ")):
@@ -233,6 +252,8 @@ def _other_nouns(question: Question, said: Collection[str], near: str, around: s
             is_other = name not in ("head3", "head4") and any(held) and any(c not in around for c in alone)
             if name.startswith("head") and not held[-1]:
                 is_other |= question.kind is Kind.PERSON or any(c not in near for c in noun[-2:])
+            is_named = len(noun) > 4 and not any(c in everything for c in noun[:2]) and not _VERB.match(noun)
+            is_other |= is_named and any(held[2:])  # 钻石卡年费 where only other cards have one
             if is_other and not noun.endswith(_KINDS_OF_THING):
                 found.append(noun)
     return found

@@ -1,0 +1,128 @@
+"""Questions that people ask a company's pages: prices, hours, durations, conditions, whole lists, things that are not there."""
+
+import pytest
+
+from kbcite.answer.questions import Kind, answers_kind, halves, read_question, subject_of
+from tests.answer.blocks import retrieved
+from tests.answer.test_answering import ask
+
+PRICES = retrieved(
+    "## Rental prices 2026\n\n| Boat | One hour | One day |\n| --- | --- | --- |\n| Rowing boat | 7.00 € | 35.00 € |\n"
+    "| Sailing boat | 9.00 € | 49.00 € |",
+    0,
+)
+COVER = retrieved("Theft and damage of a sailing boat are covered only with the plan, which costs 3 euros a day.", 1)
+
+
+def test_a_price_may_have_its_sign_behind_it():
+    assert answers_kind(read_question("How much is a day with a rowing boat?"), "Rowing boat; One day: 35.00 €") == 1.0
+    result = ask("How much does a sailing boat cost per day?", [PRICES, COVER], max_sentences=1)
+    assert "One day: 49.00 €" in result.text
+
+
+@pytest.mark.parametrize(
+    ("question", "sentence", "kind"),
+    [
+        ("When did the harbour open?", "Harbour; Monday: 07:00–21:00", 0.0),
+        ("When did the harbour open?", "2023: the harbour opens.", 1.0),
+        ("When does the harbour open?", "Harbour; Monday: 07:00–21:00", 1.0),
+        ("How long does a mechanic take?", "We are looking for two mechanics.", 0.2),
+        ("How long does a mechanic take?", "A mechanic comes within 90 minutes.", 1.0),
+        ("How heavy is the box?", "The box has 3 doors.", 0.2),
+        ("保修期是多久？", "保修期为6个月。", 1.0),
+        ("保修期是多久？", "共有3家维修点。", 0.2),
+    ],
+)
+def test_a_measure_is_answered_in_its_units(question, sentence, kind):
+    assert answers_kind(read_question(question), sentence) == kind
+
+
+def test_an_example_of_code_is_no_figure():
+    store = retrieved(
+        "Keys are short. A key has at most 1,024 bytes, a value at most 64 MB.\n\nThe largest key of a store:\n\n"
+        "```\nstore.largest_key(4096)\n```",
+        0,
+    )
+    assert "1,024 bytes" in ask("How large may a key of a store be?", [store], max_sentences=1).text
+
+
+RULES = retrieved("## 禁止行为\n\n- 酒后骑车。\n- 在人行道上骑车。\n- 骑行时使用手机。\n- 载人。", 0)
+
+
+def test_an_item_is_not_shown_without_a_heading_that_turns_it_into_its_opposite():
+    assert ask("可以在人行道上骑车吗？", [RULES]).text.startswith("禁止行为：在人行道上骑车。")
+
+
+def test_a_list_of_things_is_given_whole():
+    text = ask("骑行时禁止哪些行为？", [RULES]).text
+    assert text.startswith("禁止行为：\n- 酒后骑车。\n")
+    assert "载人" in text
+
+
+def test_what_is_not_covered_is_no_definition():
+    plan = retrieved(
+        "The plan is an optional protection that covers theft.\n\n## What is not covered\n\n- Boats left open.\n- Lost keys.",
+        0,
+    )
+    question = read_question("What is not covered by the plan?")
+    assert (question.kind, subject_of(question)) == (Kind.LIST, "")
+    assert ask(question.text, [plan]).text.startswith("What is not covered:\n- Boats left open.\n- Lost keys.")
+
+
+def test_the_first_column_of_a_table_without_a_head_names_its_rows():
+    table = retrieved("|  | S | L |\n| --- | --- | --- |\n| Weight | 19 kg | 24 kg |", 0, title="Models S and L")
+    assert ask("Is the L heavier than the S?", [table]).text.startswith("Weight: S 19 kg, L 24 kg")
+
+
+def test_a_sentence_cut_at_a_semicolon_is_shown_without_it():
+    page = retrieved(
+        "Since 1 March 2024 the managing director of the yard has been Dana Okoye; she came from the harbour office.", 0
+    )
+    assert ask("Who is the managing director of the yard?", [page]).text.startswith(
+        "Since 1 March 2024 the managing director of the yard has been Dana Okoye [1]"
+    )
+
+
+def test_a_question_of_two_clauses_in_chinese_is_two_questions():
+    assert [half.text for half in halves(read_question("补胎要多少钱，需要多久？"))] == [
+        "补胎要多少钱",
+        "补胎需要多久？",
+    ]
+
+
+def test_each_thing_has_its_row_and_nothing_beside_them():
+    cards = retrieved(
+        "会员卡有等级，银卡和黑卡也是。\n\n| 等级 | 租车折扣 |\n| --- | --- |\n| 银卡 | 5% |\n| 金卡 | 12% |\n| 黑卡 | 20% |",
+        0,
+    )
+    text = ask("银卡和黑卡的租车折扣各是多少？", [cards]).text
+    assert "银卡; 租车折扣: 5%" in text
+    assert "黑卡; 租车折扣: 20%" in text
+    assert "也是" not in text
+
+
+def test_a_question_of_a_case_is_told_the_other_case():
+    page = retrieved(
+        "You may cancel a booking free of charge up to 24 hours before. If you cancel later, we charge half. Bye.", 0
+    )
+    text = ask("What happens if I cancel a booking late?", [page]).text
+    assert "If you cancel later, we charge half." in text
+    assert "Bye" not in text
+
+
+def test_the_reason_stands_under_a_heading_that_asks_in_another_order():
+    faq = retrieved(
+        "押金为100元，租车时收取。押金可用支付宝支付。\n\n## 为什么押金还没有退？\n\n节假日期间银行会延迟。", 0
+    )
+    assert ask("押金为什么还没有退？", [faq], max_sentences=1).text.startswith("节假日期间银行会延迟。")
+
+
+def test_a_name_before_a_noun_that_nothing_holds_is_not_answered_by_the_others():
+    cards = retrieved("| 等级 | 年费 |\n| --- | --- |\n| 银卡 | 29欧元 |\n| 金卡 | 59欧元 |", 0, title="会员制度")
+    assert ask("钻石卡会员年费是多少？", [cards]).refusal is not None
+    assert ask("金卡会员年费是多少？", [cards]).text.startswith("等级: 金卡; 年费: 59欧元")
+
+
+def test_who_works_there_is_said_by_who_is_employed():
+    page = retrieved("Today the company employs 64 people and runs five stations.", 0, title="About the company")
+    assert "64 people" in ask("How many people work at the company?", [page]).text
