@@ -19,9 +19,9 @@ from kbcite.page.tables import data_rows
 from kbcite.page.tree import text_content
 
 HEADINGS = {"h1": "# ", "h2": "## ", "h3": "### ", "h4": "#### ", "h5": "##### ", "h6": "###### "}
-PARAGRAPHS = frozenset("p dl figure figcaption caption summary address center".split())
+PARAGRAPHS = frozenset("p article section dl figure figcaption caption summary address center".split())
 LINES = frozenset(
-    "div section article main header footer aside nav form fieldset details dt tr tbody thead tfoot td th "
+    "div main header footer aside nav form fieldset details dt tr tbody thead tfoot td th "
     "body html legend hgroup search menu dir".split()
 )
 CODE_WORDS = frozenset("code kbd samp tt".split())
@@ -244,7 +244,11 @@ class _Writer:
         number = _start_number(element)
         for child in element:
             if child.tag == "li":
-                if child not in self._dropped:
+                if child in self._dropped:
+                    pass
+                elif not numbered and next(child.iterchildren("section"), None) is not None:
+                    self._block(child, 2)  # the sections of a reference, and no items of a list
+                else:
                     self._item(child, f"{number}. " if numbered else "- ")
                 number += 1
             else:

@@ -49,6 +49,11 @@ CASES = {
         "it returns `(0, x)`, then stops",
     ),
     "code alone on its lines without pre": ("<p><code><i>a = 1</i>\n<i>b = 2</i></code></p>", "```\na = 1\nb = 2\n```"),
+    "posts that are articles": ("<article><div>One.</div></article><article>Two.</article>", "One.\n\nTwo."),
+    "sections in items": (
+        "<ul><li><section><h2>Methods</h2><ul><li><section><h3>boil</h3><p>Boils.</p></section></li></ul></section></li></ul>",
+        "## Methods\n\n### boil\n\nBoils.",
+    ),
     "an image's text": ('<p><img alt="the old bridge" src=a.png></p>', "![the old bridge]()"),
     "an image beside its sources": (
         "<picture><source srcset=a.webp><source srcset=b.webp><img alt='the old bridge' src=a.png></picture><p>x</p>",
