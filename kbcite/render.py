@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping
 
-from kbcite.plain_words import freshness_line
+from kbcite.plain_words import DROPPED, freshness_line
 from kbcite.records import Answer, RetrievedBlock, Source, SourceType, Verdict
 
 _CHAIN = " › "
@@ -184,7 +184,7 @@ def _explained(hit: RetrievedBlock) -> list[str]:
     judged = f"dense {scores.dense:.3f}  words {scores.coverage:.3f}  fused {scores.fused:.3f}"
     if scores.missing_figures:
         judged += f"  figures missed {scores.missing_figures}"
-    lines = [f"not used: {hit.dropped}" if hit.dropped else "used", judged]
+    lines = ["left out", f"why: {DROPPED.get(hit.dropped, hit.dropped)}", judged] if hit.dropped else ["used", judged]
     if scores.rerank is not None:
         lines.append(f"reranked {scores.rerank:.3f}")
     lines += [f"same text: {printable(place.url)}" for place in hit.also[:3]]

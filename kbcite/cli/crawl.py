@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -8,6 +9,7 @@ from typing import Annotated
 import typer
 
 from kbcite.cli.context import Context, OpenStore, Wait, context_of
+from kbcite.cli.folding import columns_of, folded
 from kbcite.cli.interrupt import Stop
 from kbcite.cli.progress import progress
 from kbcite.cli.rendering import rendering
@@ -167,7 +169,8 @@ def _plan(context: Context, store: OpenStore, urls: Sequence[str], everything: b
         counts[kind] += 1
         rows.append({"url": row.url, "verdict": kind, "why": row.refusal or row.why})
         if not context.as_json:
-            print(f"{kind}  {printable(row.url)}  {one_line(row.refusal or row.why, 160)}")
+            line = f"{kind}  {printable(row.url)}  {one_line(row.refusal or row.why, 160)}"
+            print(folded(line, columns_of(sys.stdout)))
     record = {**counts, "not_due": plan.not_due, "requested": 0}
     told = {name.replace("_", " "): number for name, number in record.items()}
     context.show(summary(told), {**record, "urls": rows})

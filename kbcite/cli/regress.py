@@ -11,7 +11,8 @@ import typer
 
 from kbcite.cli.context import context_of
 from kbcite.cli.differences import marked
-from kbcite.errors import ExitCode
+from kbcite.cli.folding import columns_of, folded
+from kbcite.errors import Finding
 from kbcite.render import printable
 
 if TYPE_CHECKING:
@@ -50,9 +51,9 @@ def regress(
     for result in stage.regress(pages, clean_page, names or ()):
         results.append(result)
         if not context.as_json:
-            print(page_line(result))
+            print(folded(page_line(result), columns_of(sys.stdout)))
             if not result.passed:
-                print(details(result))
+                print(folded(details(result), columns_of(sys.stdout)))
     if html is not None:
         html.write_text(html_report(results), encoding="utf-8")
         context.say(f"report written to {html}")
@@ -67,12 +68,10 @@ def regress(
         context.show("", [_record(result) for result in results])
     failed = [result.page.name for result in results if not result.passed]
     if failed and not (update or lower_floors):
-        print(
-            f"kbcite: {len(failed)} of {len(results)} golden pages lost something: {', '.join(failed)}; mend the rule, "
-            'or take the change over with "--update" after reading the differences',
-            file=sys.stderr,
+        raise Finding(
+            f"{len(failed)} of {len(results)} golden pages lost something: {', '.join(failed)}; mend the rule, "
+            'or take the change over with "--update" after reading the differences'
         )
-        raise typer.Exit(ExitCode.FINDINGS)
 
 
 def page_line(result: GoldenResult) -> str:

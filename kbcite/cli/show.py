@@ -65,7 +65,9 @@ def show(
     """Show a block, a page, an answer or a cited source. All come from the store, whatever became of the page since."""
     context = context_of(ctx)
     if not is_answer(what) and (output is not None or format_ is not AnswerFormat.TEXT):
-        raise UsageError(f"--format and --output are for answers; {what} is none")
+        raise UsageError(
+            f'--format and --output are for answers, and {what} is none; name one, or none for the last: "kbcite show -f html"'
+        )
     if is_answer(what) and (snapshot or open_):
         raise UsageError(f"--snapshot and --open are for one page; name a source, like {f'{what}:1' if what else '1'}")
     if received and not snapshot:

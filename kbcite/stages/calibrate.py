@@ -65,8 +65,10 @@ def read_cases(path: Path) -> list[Case]:
 def _case(line: str, where: str) -> Case:
     try:
         row: Any = json.loads(line)
-    except ValueError as error:
-        raise UsageError(f"{where}: {error}; each line is one JSON object") from error
+    except json.JSONDecodeError as error:
+        raise UsageError(
+            f'{where}: not JSON ({error.msg}); write each line like {{"question": "...", "answerable": true}}'
+        ) from error
     if not isinstance(row, dict) or not isinstance(row.get("question"), str) or not row["question"].strip():
         raise UsageError(f'{where}: no "question"; write {{"question": "...", "answerable": true}}')
     if not isinstance(row.get("answerable"), bool):

@@ -6,11 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
-import typer
-from typer.testing import CliRunner, Result
 
-from kbcite.cli import regress
-from kbcite.cli.context import Context
+from tests.cli.run import Outcome, kbcite
 
 BODY = "The hut is open from June to September and has forty-six bunks, a kitchen and a winter room for eight people."
 PAGE = f"""<!doctype html><html lang="en"><head><meta charset="utf-8"><title>The hut</title></head><body>
@@ -36,10 +33,8 @@ def pages(tmp_path: Path) -> Path:
     return folder
 
 
-def run(pages: Path, *arguments: str, as_json: bool = False) -> Result:
-    app = typer.Typer()
-    regress.register(app)
-    return CliRunner().invoke(app, ["--pages", str(pages), *arguments], obj=Context(as_json=as_json))
+def run(pages: Path, *arguments: str, as_json: bool = False) -> Outcome:
+    return kbcite(*["--json"] * as_json, "regress", "--pages", str(pages), *arguments)
 
 
 def expect(pages: Path, text: str) -> None:
@@ -48,20 +43,20 @@ def expect(pages: Path, text: str) -> None:
 
 def test_a_page_that_is_whole_is_one_line_and_ends_with_0(pages: Path) -> None:
     result = run(pages)
-    assert result.exit_code == 0
-    assert result.stdout.startswith("ok ")
-    assert len(result.stdout.splitlines()) == 1
+    assert result.code == 0
+    assert result.out.startswith("ok ")
+    assert len(result.out.splitlines()) == 1
 
 
 def test_a_loss_ends_with_1_and_shows_the_words(pages: Path) -> None:
     expect(pages, TEXT.replace("48 crowns", "52 crowns"))
     result = run(pages)
-    assert result.exit_code == 1
-    assert result.stdout.startswith("LOST")
-    assert "[-52-]" in result.stdout
-    assert "{+48+}" in result.stdout
-    assert "hut" in result.stderr
-    assert "--update" in result.stderr
+    assert result.code == 1
+    assert result.out.startswith("LOST")
+    assert "[-52-]" in result.out
+    assert "{+48+}" in result.out
+    assert "hut" in result.err
+    assert "--update" in result.err
 
 
 def test_nothing_is_written_without_a_flag(pages: Path) -> None:
@@ -73,31 +68,31 @@ def test_nothing_is_written_without_a_flag(pages: Path) -> None:
 
 def test_update_takes_todays_text_over(pages: Path) -> None:
     expect(pages, "another text\n")
-    assert run(pages, "--update").exit_code == 0
+    assert run(pages, "--update").code == 0
     assert "48 crowns" in (pages / "hut" / "expected.md").read_text(encoding="utf-8")
-    assert run(pages).exit_code == 0
+    assert run(pages).code == 0
 
 
 def test_lowered_floors_let_the_same_loss_pass_and_no_more(pages: Path) -> None:
     expect(pages, TEXT + "\nlost words\n")
-    assert run(pages, "--lower-floors").exit_code == 0
-    assert run(pages).exit_code == 0
+    assert run(pages, "--lower-floors").code == 0
+    assert run(pages).code == 0
     expect(pages, TEXT + "\nthree lost words\n")
-    assert run(pages).exit_code == 1
+    assert run(pages).code == 1
 
 
 def test_a_page_that_got_better_says_that_its_floor_is_slack(pages: Path) -> None:
     expect(pages, TEXT + "\nlost words\n")
-    assert "floor" not in run(pages, "--lower-floors").stdout
+    assert "floor" not in run(pages, "--lower-floors").out
     expect(pages, TEXT)
-    assert "better than its floor" in run(pages).stdout
+    assert "better than its floor" in run(pages).out
 
 
 def test_json_is_one_document_with_the_losses(pages: Path) -> None:
     expect(pages, TEXT + "\nlost words\n")
     result = run(pages, as_json=True)
-    assert result.exit_code == 1
-    [record] = json.loads(result.stdout)
+    assert result.code == 1
+    [record] = json.loads(result.out)
     assert (record["page"], record["passed"], record["loss"]["missing"]) == ("hut", False, 2)
 
 
@@ -111,4 +106,6 @@ def test_the_report_marks_the_words_and_escapes_the_page(pages: Path, tmp_path: 
 
 
 def test_a_name_that_is_no_page_is_refused(pages: Path) -> None:
-    assert run(pages, "castle").exception is not None
+    outcome = run(pages, "castle")
+    assert outcome.code == 5
+    assert "no golden page 'castle'" in outcome.err

@@ -78,6 +78,6 @@ def test_explain_says_all_of_each_candidate_in_80_columns(town: Shell) -> None:
     shown = town("search", "Which 1999 rules let residents keep books for four weeks?", "--explain").out
     assert "dense 0." in shown and "words " in shown and "fused " in shown
     assert "figures missed 1" in shown
-    assert "not used: below_threshold" in shown and "  used\n" in shown
+    assert "  left out\n   why: not close enough to the question\n" in shown and "  used\n" in shown
     assert "same text: http" in shown
     assert all(len(line) <= 80 for line in shown.splitlines() if "http" not in line and not line[:1].isdigit())
