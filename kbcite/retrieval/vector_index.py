@@ -1,10 +1,11 @@
 """Door: nearest blocks by cosine, in FAISS, with its files.
 
-Two files in a folder: `blocks-DIGEST.faiss`, and `index.json`, which names it and says what is in it. The vectors are
-written first under a name of their own, `index.json` is renamed over the old one, and only then is the old vector file
+Two files in a folder: `blocks-DIGEST.faiss`, and `index.json`, which names it and says what is in it; beside an index of lists a third,
+`blocks-DIGEST.f16`, with the vectors that its findings are scored by. The vectors are
+written first under names of their own, `index.json` is renamed over the old one, and only then are the old vector files
 removed: a kill at any moment leaves a whole index, the old or the new. `index.json` is compared with its checksum, its own last entry,
-before a byte of it is believed. The vectors are mapped and read as they are needed: their file is known again by size and time, where
-one of these differs by its checksum; `kbcite index` and `kbcite doctor` read all of it.
+before a byte of it is believed. The vectors are mapped and read as they are needed: their files are known again by size and time, where
+one of these differs by their checksum; `kbcite index` and `kbcite doctor` read all of them.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -24,6 +25,7 @@ from kbcite.retrieval.vector_lists import (
     CANDIDATES,
     Ids,
     Laid,
+    RowsFile,
     has_lists,
     lay,
     numbers_of,
@@ -35,7 +37,7 @@ from kbcite.retrieval.vectors import Vectors
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-FORMAT = 3
+FORMAT = 4
 METADATA_NAME = "index.json"
 _CHECKSUM = b', "checksum": "'
 REBUILD = 'run "kbcite index --rebuild"'
@@ -44,12 +46,8 @@ Names: TypeAlias = "npt.NDArray[np.bytes_]"
 """Block IDs in the order of their numbers: 18 bytes each, where a dictionary of texts takes 200."""
 
 
-StoredVectors: TypeAlias = "Callable[[Sequence[str]], tuple[list[str], list[str], Vectors]]"
-"""Block IDs → (IDs, languages, vectors float32 (n, d) of unit length, not centred) of those that have one."""
-
-
 class VectorIndex:
-    """An index over centred vectors: exact, and 4 ms a question at 20,000 blocks on one thread; lists above `LISTS_FROM` blocks."""
+    """An index over centred vectors: exact, and 2 ms a question at 20,000 blocks on one thread; lists above `LISTS_FROM` blocks."""
 
     def __init__(
         self,
@@ -61,6 +59,7 @@ class VectorIndex:
         generation: int,
     ) -> None:
         self._index = laid.index
+        self._exact = laid.exact
         self.recall = laid.recall
         """Share of the ten nearest that it finds, measured when it was built; 1 where it is exact."""
         self._names = names
@@ -71,7 +70,6 @@ class VectorIndex:
         self.dim = dim
         self.generation = generation
         """Of the database that it was made from; another one there means that it may be behind."""
-        self._stored: StoredVectors | None = None
         self._further: VectorIndex | None = None
         self._gone: frozenset[str] = frozenset()
 
@@ -140,32 +138,28 @@ class VectorIndex:
     def _nearest(
         self, query: Vectors, language: str, k: int, allowed: Collection[str] | None
     ) -> list[tuple[str, float]]:
-        if self._stored and allowed is not None and len(allowed) <= CANDIDATES:
-            return self._scored(query, language, self._held(allowed))[:k]
-        ids, scores = self.search(query[None, :], language, max(k, CANDIDATES) if self._stored else k, allowed)
-        names = [self.block_id(number) for number in ids[0].tolist() if number >= 0]
-        if self._stored:
-            return self._scored(query, language, names)[:k]
-        return list(zip(names, scores[0].tolist(), strict=False))
+        if self._exact is None:
+            ids, scores = self.search(query[None, :], language, k, allowed)
+            held = ids[0] >= 0
+            return self._named(np.searchsorted(self._numbers, ids[0][held]), scores[0][held])
+        if allowed is not None and len(allowed) <= CANDIDATES:
+            rows = self._held(allowed)
+        else:
+            ids, _ = self.search(query[None, :], language, max(k, CANDIDATES), allowed)
+            rows = np.searchsorted(self._numbers, ids[0][ids[0] >= 0])
+        scores = self._exact[rows].astype(np.float32) @ centre(query[None, :], [language], self.centroids)[0]
+        order = np.argsort(-scores, kind="stable")[:k]
+        return self._named(rows[order], scores[order])
 
-    def _scored(self, query: Vectors, language: str, block_ids: Sequence[str]) -> list[tuple[str, float]]:
-        """The same blocks with the cosine of their stored vectors, best first."""
-        assert self._stored is not None
-        names, languages, vectors = self._stored(block_ids)
-        question = centre(query[None, :], [language], self.centroids)[0]
-        scores = centre(vectors, languages, self.centroids) @ question
-        return sorted(zip(names, scores.tolist(), strict=True), key=lambda hit: -hit[1])
+    def _named(self, rows: Ids, scores: npt.NDArray[np.float32]) -> list[tuple[str, float]]:
+        return list(zip(self._names[rows].astype(str).tolist(), scores.tolist(), strict=True))
 
-    def _held(self, block_ids: Collection[str]) -> list[str]:
-        """Those of the blocks that are in the index."""
+    def _held(self, block_ids: Collection[str]) -> Ids:
+        """The rows of those of the blocks that are in the index."""
         numbers = np.fromiter(map(vector_id, block_ids), np.int64, len(block_ids))
         rows = np.minimum(np.searchsorted(self._numbers, numbers), len(self) - 1)
-        is_held = self._numbers[rows] == numbers
-        return [name for name, held in zip(block_ids, is_held.tolist(), strict=True) if held]
-
-    def score_with(self, stored: StoredVectors) -> None:
-        """From now on `nearest` scores what lists find by the stored vectors, as exactly as a flat index; that one needs none."""
-        self._stored = None if self.is_exact else stored
+        held: Ids = rows[self._numbers[rows] == numbers]
+        return held
 
     def block_id(self, number: int) -> str:
         """The block behind an id that `search` returned."""
@@ -182,29 +176,30 @@ class VectorIndex:
         import faiss
 
         data: memoryview = faiss.serialize_index(self._index).data
-        checksum = hashlib.sha256(data).hexdigest()
-        name = f"blocks-{checksum[:16]}.faiss"
-        metadata = {
+        stem = f"blocks-{hashlib.sha256(data).hexdigest()[:16]}"
+        parts: dict[str, Iterable[bytes | memoryview]] = {f"{stem}.faiss": [data]}
+        if (exact := self._exact) is not None:
+            batches = (np.arange(first, min(len(self), first + 20_000)) for first in range(0, len(self), 20_000))
+            parts[f"{stem}.f16"] = (exact[rows].tobytes() for rows in batches)
+        metadata: dict[str, Any] = {
             "format": FORMAT,
+            "files": {},
             "fingerprint": self.fingerprint,
             "dim": self.dim,
             "generation": self.generation,
             "count": len(self),
-            "has_lists": not self.is_exact,
             "recall": self.recall,
             "ids_digest": ids_digest(self.block_ids),
-            "file": name,
-            "sha256": checksum,
             "centroids": {language: mean.tolist() for language, mean in self.centroids.items()},
             "block_ids": b" ".join(self._names.tolist()).decode(),
         }
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            _write(folder / name, data)
-            metadata["stamp"] = _stamp(folder / name)
-            _write(folder / METADATA_NAME, signed(json.dumps(metadata).encode()))
-            for old in folder.glob("blocks-*.faiss*"):
-                if old.name != name:
+            for name, part in parts.items():
+                metadata["files"][name] = [_write(folder / name, part), *_stamp(folder / name)]
+            _write(folder / METADATA_NAME, [signed(json.dumps(metadata).encode())])
+            for old in folder.glob("blocks-*"):
+                if old.name not in parts:
                     old.unlink(missing_ok=True)
         except OSError as error:
             raise StoreError(
@@ -218,22 +213,26 @@ class VectorIndex:
         thorough: compare the vectors with their checksum even where their file has the size and time it was written with.
         """
         metadata = read_metadata(folder)
-        if not (folder / str(metadata["file"])).exists():
+        if not all((folder / name).exists() for name in metadata["files"]):
             metadata = read_metadata(folder)  # a writer put a new index in place between the two looks
-        path = folder / str(metadata["file"])
-        try:
-            # Of 18 MB for 11,600 blocks, as of 400 for a million, a question reads what it needs: to hash them takes longer than to search.
-            if thorough or _stamp(path) != metadata["stamp"]:
-                with path.open("rb") as file:
-                    _compare(path, hashlib.file_digest(file, "sha256").hexdigest(), metadata)
-            index = read(path, lists=metadata["has_lists"])
-        except (OSError, RuntimeError) as error:
-            reason = error.strerror if isinstance(error, OSError) and error.strerror else error
-            raise StoreError(f"cannot read {path}: {reason}; {REBUILD}") from error
+        exact = None
+        for name, (checksum, *stamp) in metadata["files"].items():
+            path = folder / name
+            try:
+                # Of 18 MB for 11,600 blocks, as of 1,200 for a million, a question reads what it needs: to hash them takes longer than to search.
+                if thorough or _stamp(path) != stamp:
+                    _compare(path, checksum)
+                if path.suffix == ".faiss":
+                    index = read(path)
+                else:
+                    exact = RowsFile(path, metadata["dim"])
+            except (OSError, RuntimeError) as error:
+                reason = error.strerror if isinstance(error, OSError) and error.strerror else error
+                raise StoreError(f"cannot read {path}: {reason}; {REBUILD}") from error
         centroids = {language: np.array(mean, np.float32) for language, mean in metadata["centroids"].items()}
         names = np.array(metadata["block_ids"].encode().split(), np.bytes_)
         return cls(
-            Laid(index, metadata["recall"]),
+            Laid(index, metadata["recall"], exact),
             names,
             metadata["fingerprint"],
             centroids,
@@ -254,19 +253,20 @@ def read_metadata(folder: Path) -> dict[str, Any]:
         raise NotFound(f'no index at {folder}; run "kbcite index" first') from error
     except (OSError, ValueError) as error:
         raise StoreError(f"{path} is damaged: {error}; {REBUILD}") from error
-    needed = {"file", "sha256", "stamp", "has_lists", "recall", "fingerprint", "dim", "generation", "count", "ids_digest",
-              "centroids", "block_ids"}  # fmt: skip
+    needed = {
+        "files", "recall", "fingerprint", "dim", "generation", "count", "ids_digest", "centroids", "block_ids"
+    }  # fmt: skip
     if not needed <= set(metadata):
         raise StoreError(f"{path} is damaged: {', '.join(sorted(needed - set(metadata)))} is missing; {REBUILD}")
     return metadata
 
 
-def keep_stamp(folder: Path) -> None:
-    """Notes size and time of the vectors' file, which its caller has just compared with its checksum: those of a copied store are new."""
+def keep_stamps(folder: Path) -> None:
+    """Notes size and time of the files that its caller has just compared with their checksums: those of a copied store are new."""
     metadata = read_metadata(folder)
-    stamp = _stamp(folder / str(metadata["file"]))
-    if stamp != metadata["stamp"]:
-        _write(folder / METADATA_NAME, signed(json.dumps({**metadata, "stamp": stamp}).encode()))
+    files = {name: [checksum, *_stamp(folder / name)] for name, (checksum, *_) in metadata["files"].items()}
+    if files != metadata["files"]:
+        _write(folder / METADATA_NAME, [signed(json.dumps({**metadata, "files": files}).encode())])
 
 
 def _format_of(data: bytes) -> int | None:
@@ -324,16 +324,20 @@ def _stamp(path: Path) -> list[int]:
     return [found.st_size, found.st_mtime_ns]
 
 
-def _compare(path: Path, checksum: str, metadata: Mapping[str, Any]) -> None:
-    if checksum != metadata["sha256"]:
-        raise StoreError(f"{path} is damaged: its checksum is not the one in {METADATA_NAME}; {REBUILD}")
+def _compare(path: Path, checksum: str) -> None:
+    with path.open("rb") as file:
+        if hashlib.file_digest(file, "sha256").hexdigest() != checksum:
+            raise StoreError(f"{path} is damaged: its checksum is not the one in {METADATA_NAME}; {REBUILD}")
 
 
-def _write(path: Path, data: bytes | memoryview) -> None:
-    """Written beside, flushed to the disk, renamed; then the folder too, so that the new name outlives a power cut."""
+def _write(path: Path, pieces: Iterable[bytes | memoryview]) -> str:
+    """The SHA-256. Written beside, flushed to the disk, renamed; then the folder too, so that the new name outlives a power cut."""
     temporary = path.with_name(path.name + ".tmp")
+    checksum = hashlib.sha256()
     with temporary.open("wb") as file:
-        file.write(data)
+        for piece in pieces:
+            file.write(piece)
+            checksum.update(piece)
         file.flush()
         os.fsync(file.fileno())
     temporary.replace(path)
@@ -343,3 +347,4 @@ def _write(path: Path, data: bytes | memoryview) -> None:
             os.fsync(folder)
         finally:
             os.close(folder)
+    return checksum.hexdigest()

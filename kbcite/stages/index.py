@@ -12,7 +12,7 @@ from pathlib import Path
 
 from kbcite.errors import ModelMismatch, NotFound, StoreError
 from kbcite.retrieval.encoder import Encoder
-from kbcite.retrieval.vector_index import VectorIndex, ids_digest, keep_stamp, mismatch, read_metadata
+from kbcite.retrieval.vector_index import VectorIndex, ids_digest, keep_stamps, mismatch, read_metadata
 from kbcite.store.database import Database
 
 COMMIT_EVERY = 64
@@ -132,5 +132,5 @@ def _whole(folder: Path, ids: list[str], generation: int) -> VectorIndex | None:
         return None
     if index.generation != generation or ids_digest(index.block_ids) != ids_digest(ids):
         return None
-    keep_stamp(folder)
+    keep_stamps(folder)
     return index

@@ -28,7 +28,6 @@ def open_index(database: Database, encoder: Encoder, folder: Path) -> VectorInde
     else:
         if index.fingerprint != encoder.fingerprint:
             raise ModelMismatch(mismatch(index.fingerprint, encoder.fingerprint))
-        index.score_with(lambda ids: database.vectors.of(encoder.fingerprint, ids))
         if index.generation == database.vectors.generation() and len(index):
             return index
         if not index.is_exact:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +11,7 @@ import pytest
 from kbcite.errors import StoreError
 from kbcite.retrieval import vector_lists
 from kbcite.retrieval.vector_index import VectorIndex
-from kbcite.retrieval.vectors import Vectors, to_unit_length
+from kbcite.retrieval.vectors import to_unit_length
 
 COUNT, DIM = 4000, 48
 IDS = [f"b{i}" for i in range(COUNT)]
@@ -21,11 +20,6 @@ _CHANCE = np.random.default_rng(3)
 _TOPICS = _CHANCE.normal(0.1, 1, (60, DIM))
 VECTORS = to_unit_length(_TOPICS[_CHANCE.integers(0, 60, COUNT)] + _CHANCE.normal(0, 0.8, (COUNT, DIM)))
 QUESTIONS = to_unit_length(VECTORS[:100] + _CHANCE.normal(0, 0.1, (100, DIM)))
-
-
-def stored(block_ids: Sequence[str]) -> tuple[list[str], list[str], Vectors]:
-    rows = [int(block_id[1:]) for block_id in block_ids]
-    return list(block_ids), [LANGUAGES[row] for row in rows], VECTORS[rows]
 
 
 @pytest.fixture
@@ -50,20 +44,15 @@ def test_lists_find_what_the_flat_index_finds_and_say_how_surely(flat: VectorInd
     assert lists.recall >= vector_lists.RECALL and flat.recall == 1
 
 
-def test_with_the_stored_vectors_the_scores_are_those_of_the_flat_index(flat: VectorIndex, lists: VectorIndex) -> None:
+def test_the_scores_are_those_of_the_flat_index(flat: VectorIndex, lists: VectorIndex) -> None:
     exact = dict(flat.nearest(QUESTIONS[5], "zh", 10))
-    assert dict(lists.nearest(QUESTIONS[5], "zh", 10)) != {name: pytest.approx(exact[name], abs=1e-6) for name in exact}
-    lists.score_with(stored)
     found = dict(lists.nearest(QUESTIONS[5], "zh", 10))
-    assert found == {name: pytest.approx(score, abs=1e-6) for name, score in exact.items()}
+    assert found == {name: pytest.approx(score, abs=1e-3) for name, score in exact.items()}
 
 
 @pytest.mark.parametrize("every", [2, 20, 200, 4000])
-@pytest.mark.parametrize("with_stored", [False, True])
-def test_a_filter_costs_no_recall(flat: VectorIndex, lists: VectorIndex, every: int, with_stored: bool) -> None:
+def test_a_filter_costs_no_recall(flat: VectorIndex, lists: VectorIndex, every: int) -> None:
     allowed = {*IDS[1::every], "b-of-no-index"}
-    if with_stored:
-        lists.score_with(stored)
     held = []
     for question in QUESTIONS[:40]:
         exact = names(flat.nearest(question, "zh", 10, allowed))
@@ -82,10 +71,11 @@ def test_a_saved_index_of_lists_comes_back_the_same(lists: VectorIndex, tmp_path
         assert loaded.nearest(question, "en", 20) == lists.nearest(question, "en", 20)
 
 
+@pytest.mark.parametrize("file", ["*.faiss", "*.f16"])
 @pytest.mark.parametrize("seen_by", ["time", "size", "a thorough look"])
-def test_damage_of_a_large_index_is_seen(lists: VectorIndex, tmp_path: Path, seen_by: str) -> None:
+def test_damage_of_a_large_index_is_seen(lists: VectorIndex, tmp_path: Path, seen_by: str, file: str) -> None:
     lists.save(tmp_path)
-    (path,) = tmp_path.glob("*.faiss")
+    (path,) = tmp_path.glob(file)
     before = path.stat()
     data = bytearray(path.read_bytes())
     data[len(data) // 2] ^= 1
@@ -101,6 +91,12 @@ def test_a_copied_index_is_read_whole_and_good(lists: VectorIndex, tmp_path: Pat
     (path,) = tmp_path.glob("*.faiss")
     os.utime(path, (1, 1))
     assert len(VectorIndex.load(tmp_path)) == COUNT
+
+
+def test_saving_again_leaves_no_other_files(flat: VectorIndex, lists: VectorIndex, tmp_path: Path) -> None:
+    lists.save(tmp_path)
+    flat.save(tmp_path)
+    assert sorted(path.suffix for path in tmp_path.iterdir()) == [".faiss", ".json"]
 
 
 def test_a_large_index_is_caught_up_without_being_made_anew(lists: VectorIndex) -> None:

@@ -70,10 +70,10 @@ def test_indexing_learns_the_file_times_of_a_copied_store(database: Database, tm
     encoder = BagEncoder()
     store(database, "https://a.example/1", "The pool opens at seven.")
     index(database, encoder, tmp_path)
-    file = tmp_path / read_metadata(tmp_path)["file"]
-    os.utime(file, (1, 1))
+    (name,) = read_metadata(tmp_path)["files"]
+    os.utime(tmp_path / name, (1, 1))
     assert not index(database, encoder, tmp_path).written
-    assert read_metadata(tmp_path)["stamp"] == [file.stat().st_size, 1_000_000_000]
+    assert read_metadata(tmp_path)["files"][name][1:] == [(tmp_path / name).stat().st_size, 1_000_000_000]
 
 
 def test_a_run_that_dies_keeps_the_batches_it_reported(database: Database, tmp_path: Path) -> None:
