@@ -27,7 +27,7 @@ _hiding_styles = etree.XPath(
     " or contains(., 'pacity')]"
 )
 _marked_hidden = etree.XPath("descendant::*/@hidden/parent::* | descendant::*/@aria-hidden[.='true']/parent::*")
-_link_buttons = etree.XPath("descendant::a[@role='button' or @aria-expanded]")
+_link_buttons = etree.XPath("descendant::a/@role[.='button']/parent::* | descendant::a/@aria-expanded/parent::*")
 _DRAWN_FORMULA = "MathJax-Element-"
 """Where a browser saved the page, formulas stand drawn beside their scripts."""
 _IN_PAGE = ("#", "javascript:")
@@ -82,11 +82,12 @@ def strip_unseen(root: etree._Element, body: etree._Element, source: str) -> Non
     marked = [element for element in _marked_hidden(body) if element.tag != "a" or element.get("hidden") is not None]
     hidden = [element for element in dict.fromkeys(styled + marked) if not _is_shown(element)]
     lengths = list(map(_length_of, hidden))
-    shown_chars = _length_of(body) - sum(lengths) if lengths else 0
-    if lengths and sum(lengths) > shown_chars < _SHOWN_CHARS:
-        if sum(lengths) > _SHOWN_CHARS / 2:
+    hidden_chars = sum(lengths)
+    if hidden_chars and _is_shorter(text := text_content(body), hidden_chars + min(hidden_chars, _SHOWN_CHARS)):
+        if hidden_chars > _SHOWN_CHARS / 2:
             return  # a script shows all of it when it has loaded
         longest = hidden[lengths.index(max(lengths))]
+        shown_chars = _length(text) - hidden_chars
         if max(lengths) > shown_chars and len(_SENTENCE_END.findall(text_content(longest))) >= _SENTENCES:
             hidden.remove(longest)
     _remove(body, hidden)
@@ -101,7 +102,7 @@ def _hides(style: etree._ElementUnicodeResult) -> bool:
 
 def _is_misused(control: etree._Element) -> bool:
     """True for a control that holds text of the page: it was never closed, or it is a `<nav>` of more than links."""
-    text = text_content(control) if len(control) else control.text or ""
+    text = text_content(control)
     if len(text) <= _CONTROL_CHARS or (length := _length(text)) <= _CONTROL_CHARS:
         return False
     if control.tag != "nav":
@@ -141,6 +142,11 @@ def _settle_link_buttons(body: etree._Element) -> None:
 def _length(text: str) -> int:
     """Characters without white space."""
     return sum(map(len, text.split()))
+
+
+def _is_shorter(text: str, chars: int) -> bool:
+    """True for a text of fewer characters than that, without white space; most that are longer show it at their beginning."""
+    return _length(text[: 5 * chars]) < chars and _length(text) < chars
 
 
 def _length_of(element: etree._Element) -> int:
