@@ -83,4 +83,5 @@ class PageKind:
     @cached_property
     def is_product(self) -> bool:
         """True where its schema, its body or a price in its head says that it offers one product."""
-        return self._has_price or _PRODUCT.search(f"{self._types}\n{self._names}") is not None
+        said = f"{self._types}\n{self._names}"
+        return self._has_price or ("roduct" in said and _PRODUCT.search(said) is not None)

@@ -54,9 +54,9 @@ def locate(pieces: Sequence[Piece], source: str) -> tuple[Span, ...]:
     The source slice of a span, with entities resolved and white space folded, is its Markdown slice. A piece with markup
     inside it (a comment, a tag that was taken out) has one span for each run between.
     """
-    places = _anchor(pieces, source)
-    spans: list[Span] = []
     low = _body_start(source)
+    places = _anchor(pieces, source, low)
+    spans: list[Span] = []
     waiting: list[Piece] = []
     for piece, place in zip(pieces, places, strict=True):
         if place is None:
@@ -76,10 +76,10 @@ def _body_start(source: str) -> int:
     return max(start if start >= 0 else source.find("<BODY"), 0)
 
 
-def _anchor(pieces: Sequence[Piece], source: str) -> list[Place | None]:
-    """The places of long pieces, increasing; None for all others."""
+def _anchor(pieces: Sequence[Piece], source: str, low: int) -> list[Place | None]:
+    """The places of long pieces behind `low`, increasing; None for all others."""
     places: list[Place | None] = [None] * len(pieces)
-    before = cursor = _body_start(source)
+    before = cursor = low
     last = -1
     for number, piece in enumerate(pieces):
         if len(piece.raw) < _ANCHOR_CHARS:
