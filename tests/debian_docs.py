@@ -3,7 +3,7 @@
     python -m tests.debian_docs build STORE     serve them, build a store, and check it against the sites' own links
     python -m tests.debian_docs serve PORT      only serve them
 
-Needs the packages python3.11-doc, debian-handbook, debian-reference-zh-cn, debian-faq-zh-cn and maint-guide-zh-cn.
+Needs the packages of `PACKAGES`.
 """
 
 from __future__ import annotations
@@ -140,7 +140,12 @@ def missing(store: str, names: Iterable[str] = SEEDS) -> list[str]:
     return sorted(path for name in names for path in reachable(name) - stored)
 
 
+PACKAGES = "python3.11-doc debian-handbook debian-reference-zh-cn debian-faq-zh-cn maint-guide-zh-cn"
+
+
 def main() -> int:
+    if absent := [str(root) for root in ROOTS.values() if not root.is_dir()]:
+        raise SystemExit(f"there is no {absent[0]}; apt install {PACKAGES}")
     if sys.argv[1:2] == ["serve"]:
         with serve(int(sys.argv[2])) as site:
             print(site, *(site + seed for seed in SEEDS.values()), sep="\n", flush=True)
