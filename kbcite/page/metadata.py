@@ -27,6 +27,7 @@ _AUTHOR_METAS = (
     "parsely-author",
     "sailthru.author",
     "dc.creator",
+    "citation_author",
     "byl",
 )
 _LONGEST_BYLINE_SEARCH = 150
@@ -77,7 +78,7 @@ def read_with_places(
         head.title,
         [site_name or "", host_name],
         [*headlines, *(text for _, text in headings)],
-        [og_title],
+        [og_title, head.meta("citation_title", "dc.title")],
         [_slug(parts.path) for parts in addresses],
     )
     heading = _page_heading(headings, title)
@@ -221,7 +222,8 @@ def _author_near(heading: etree._Element) -> str | None:
             if (match := _AUTHOR_LINE.search(text)) and (names := _distinct([match[1]])):
                 return names[0]
         if _AUTHOR_HINT.search(f"{element.get('class')} {element.get('rel')} {element.get('itemprop')}"):
-            names = _distinct([text_of(element)])
+            named = next((inner for inner in element.iter() if inner.get("itemprop") == "name"), element)
+            names = _distinct([named.get("content") or text_of(named)])
             if names and len(names[0]) <= _LONGEST_NAME and not any(character.isdigit() for character in names[0]):
                 return names[0]
     return None

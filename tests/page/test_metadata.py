@@ -136,6 +136,11 @@ class TestTitle:
         found = metadata(body=H1)
         assert (found.raw_title, found.title) == ("三峡大坝开始蓄水_国内新闻_某某网", "三峡大坝开始蓄水")
 
+    def test_papers_name_theirs_in_citation_metas(self) -> None:
+        head = '<title>[2605.01234] On boiling</title><meta name="citation_title" content="On boiling">'
+        root = parse_html(head + "<h1>Title:On boiling</h1>")
+        assert read_metadata(root, read_head(root), URL).title == "On boiling"
+
     def test_the_address_tells_how_far_it_goes(self) -> None:
         page = "<title>大坝 蓄水 | 小王的小屋</title>"
         assert read(page, "https://example.org/a/%E5%A4%A7%E5%9D%9D-%E8%93%84%E6%B0%B4.html").title == "大坝 蓄水"
@@ -164,6 +169,9 @@ class TestAuthor:
             ("", "<p>来源：新华社 作者：张三 责任编辑：李四</p>"),
             ("", "<span class='author-name'>By 张三</span>"),
             ("", "<p>文/张三</p>"),
+            ("", "<div itemprop='author'><meta itemprop='name' content='张三'><a>张三</a><div>铜匠</div></div>"),
+            ("", "<div itemprop='author'><a href='/u/1'><span itemprop='name'>张三</span></a><div>1,231</div></div>"),
+            ('<meta name="citation_author" content="张三">', ""),
         ],
     )
     def test_the_author_is_read_from_where_the_page_names_one(self, head: str, body: str) -> None:
