@@ -11,7 +11,7 @@ import typer
 from kbcite.cli.context import context_of
 from kbcite.cli.saved_answers import find_answer, sources_of
 from kbcite.clock import to_minute
-from kbcite.plain_words import DROPPED, REFUSALS, class_name, live_reason, unfit_reason, window
+from kbcite.plain_words import DROPPED, REFUSALS, RULINGS, class_name, live_reason, unfit_reason, window
 from kbcite.records import RefusalReason
 from kbcite.render import counted, fitted, one_line, printable, where
 
@@ -89,7 +89,7 @@ def _tree(record: dict[str, Any], found: Trace | None, everything: bool) -> Node
         )
     if record["sources"]["internal"] or record["sources"]["web"]:
         parts.append(Node("sources", tuple(_source(source) for source in sources_of(record))))
-    parts += [Node(f"conflict   {one_line(row['ruling'], 200)}") for row in record["conflicts"]]
+    parts += [Node(f"conflict   {_conflict(row)}") for row in record["conflicts"]]
     parts.append(_result(record))
     return Node(name, tuple(parts))
 
@@ -203,6 +203,11 @@ def _claim(record: dict[str, Any], claim: dict[str, Any]) -> Node:
     marks = "".join(f"[{marker['n']}]" for marker in claim["markers"])
     checks = ", ".join(f"{name} {printable(outcome)}" for name, outcome in claim["checks"].items())
     return Node(f"{claim['verdict']} {claim['score']:.2f}  {text} {marks}".rstrip(), (Node(checks),) if checks else ())
+
+
+def _conflict(row: dict[str, Any]) -> str:
+    values = ", ".join(f"{one_line(one['value'], 60)} [{one['n']}]" for one in row["values"])
+    return f"{values}: {RULINGS['en'].get(row['ruling'], row['ruling'])}"
 
 
 def _source(source: dict[str, Any]) -> Node:

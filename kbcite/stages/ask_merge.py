@@ -72,13 +72,19 @@ def corrections(places: Sequence[Place]) -> dict[str, str]:
 
 
 def without(blocks: Sequence[RetrievedBlock], invalid: Mapping[str, str]) -> list[RetrievedBlock]:
-    """The blocks with those of invalid pages dropped, by the first word of their page's reason; live ones stay."""
-    return [
-        replace(block, dropped=invalid[block.place.url].partition(" ")[0])
-        if block.dropped is None and block.place.url in invalid and block.place.source_type is not SourceType.LIVE
-        else block
-        for block in blocks
-    ]
+    """The blocks less their places on invalid pages, live ones excepted; one that stands nowhere else is dropped.
+
+    It says why by the first word of its page's reason.
+    """
+    return [block if block.dropped is not None else _standing(block, invalid) for block in blocks]
+
+
+def _standing(block: RetrievedBlock, invalid: Mapping[str, str]) -> RetrievedBlock:
+    places = (block.place, *block.also)
+    kept = tuple(place for place in places if place.url not in invalid or place.source_type is SourceType.LIVE)
+    if not kept:
+        return replace(block, dropped=invalid[block.place.url].partition(" ")[0])
+    return block if len(kept) == len(places) else replace(block, place=kept[0], also=kept[1:])
 
 
 def _live_blocks(question: str, seen: Sequence[Seen], judge: Judge, min_relevance: float) -> list[RetrievedBlock]:

@@ -284,6 +284,26 @@ def test_what_is_not_fit_falls_back_to_the_store_in_time_with_its_reason(
     assert len(site.paths()) == 1
 
 
+@pytest.mark.slow
+def test_a_live_page_that_differs_from_a_stored_one_is_preferred_and_the_conflict_is_said(
+    club: Shell, site: Site
+) -> None:
+    told = "A day ticket of the Mill Street sports club costs {} euros."
+    for path in ("/guide.html", "/prices.html"):
+        site.pages[path] = page(path.strip("/"), f"<p>{ABOUT}</p><p>{told.format('6.50')}</p>")
+    club("source", "add", f"{site.url}/guide.html", "--allow-private", "--depth", "0")
+    club("--now", SOON, "recheck", "--url", f"{site.url}/prices.html")
+    club("--now", SOON, "build")
+    configure(club, "", f'\nlive = ["{site.url}/prices.html"]\ntopics = ["ticket"]\n')
+    site.pages["/prices.html"] = page("prices", f"<p>{ABOUT}</p><p>{told.format('7.20')}</p>")
+    record = ask(club, "How much does a day ticket of the Mill Street sports club cost today?", "2026-11-01T12:00:00Z")
+    assert record["answer"]["text"].startswith(told.format("7.20"))
+    assert "the page fetched live has “7.20”, a stored page has “6.50”. [1][2]" in record["answer"]["text"]
+    (conflict,) = record["conflicts"]
+    assert (conflict["values"], conflict["ruling"]) == ([{"value": "7.20", "n": 1}, {"value": "6.50", "n": 2}], "live")
+    assert "conflict   7.20 [1], 6.50 [2]: the page fetched live is preferred" in club("trace").out
+
+
 def test_a_price_list_of_long_ago_is_good_where_it_stands_there_now(club: Shell, site: Site) -> None:
     site.pages["/prices.html"] = prices("7.20", "2026-01-10")
     record = ask(club, "What does a day ticket of the Mill Street sports club currently cost?", LATER)
