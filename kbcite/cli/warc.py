@@ -21,6 +21,8 @@ from kbcite.urls import given_url
 if TYPE_CHECKING:
     from kbcite.web.warc_writer import Written
 
+_LET_IN = '"kbcite forget --list" names it, "kbcite forget URL --undo" lets it in'
+
 warc = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
 
@@ -40,10 +42,11 @@ def import_(
 ) -> None:
     """Take the pages of WARC and WACZ files in, as if they had been crawled; wget, Browsertrix and Heritrix write such files.
 
-    Only pages that a source covers are taken. Each record is checked against its own digest; whether the file tells the truth
+    Only pages that a source covers are taken, and none that was forgotten. Each record is checked against its own digest; whether the file tells the truth
     about a site nobody can check, so take it from people you trust.
     """
     from kbcite.stages.warc import OUTSIDE, Imported, import_warc
+    from kbcite.web.scope import FORGOTTEN
 
     context = context_of(ctx)
     if lost := [path for path in files if not path.is_file()]:
@@ -80,13 +83,15 @@ def import_(
     record = {**counts, "reasons": dict(reasons), "broken": broken}
     lines = [summary(counts)] + [f"skipped    {count} {reason}" for reason, count in reasons.most_common()]
     lines += [f"{'':10} {count} of {host}" for host, count in outside.most_common(5)]
+    if reasons[FORGOTTEN]:
+        lines.append(f"what was forgotten stays out; {_LET_IN}")
     if counts["new"] + counts["changed"]:
         lines.append('read them with "kbcite --offline build"; "kbcite build" also visits the sites')
     context.show("\n".join(lines), record)
-    _judge(counts, outside, broken)
+    _judge(counts, outside, broken, is_forgotten=reasons[FORGOTTEN] > 0)
 
 
-def _judge(counts: Counter[str], outside: Counter[str], broken: list[str]) -> None:
+def _judge(counts: Counter[str], outside: Counter[str], broken: list[str], *, is_forgotten: bool) -> None:
     """Raises Finding where a file was damaged, or nothing was taken."""
     if broken:
         raise Finding(f"{one_line(broken[0], 300)}; what came before it is stored")
@@ -97,6 +102,8 @@ def _judge(counts: Counter[str], outside: Counter[str], broken: list[str]) -> No
         raise Finding(
             f'no source covers these pages; "kbcite source add {host}/" does, then import again', ExitCode.NOTHING
         )
+    if is_forgotten:
+        raise Finding(f"its pages were forgotten; {_LET_IN}, then import again", ExitCode.NOTHING)
     raise Finding("there is no page in it that could be taken; -v names what was skipped", ExitCode.NOTHING)
 
 

@@ -125,7 +125,8 @@ class _Intake:
         if source is None:
             return _skip(page, OUTSIDE, host_of(page.final_url))
         if exclusion := self._scope.exclusion(page.final_url, source):
-            return _skip(page, "excluded", exclusion)
+            reason, _, detail = exclusion.partition(": ")
+            return _skip(page, reason, detail)
         if not 200 <= page.status < 300:
             return _skip(page, "status", str(page.status))
         kind = (page.header("content-type") or "").partition(";")[0].strip().lower()

@@ -11,6 +11,9 @@ from kbcite.errors import UsageError
 from kbcite.settings import SourceSettings
 from kbcite.urls import folder_of, host_of, is_within, split, url_key
 
+FORGOTTEN = "forgotten"
+"""Reason of a URL that the user had taken out of the store."""
+
 
 class Scope:
     """The whitelist, ready to be asked. Raises UsageError for a source whose URL or pattern cannot be read."""
@@ -54,9 +57,9 @@ class Scope:
         return parts is not None and (parts.host, parts.port) in self._private
 
     def exclusion(self, url: str, source: SourceSettings) -> str | None:
-        """Why a URL is left out although the source covers it, as `reason: detail`: an exclude pattern, or it was forgotten."""
+        """Why a URL is left out although the source covers it, as `reason: detail`: it was forgotten, or `excluded` by a pattern."""
         if self._forgotten and not self._forgotten.isdisjoint((url_key(url), host_of(url))):
-            return 'excluded: it was forgotten; "kbcite forget --undo" lets it be fetched'
+            return f'{FORGOTTEN}: it was forgotten; "kbcite forget URL --undo" lets it in again'
         pattern = next((one for one in self._excluded[source.url] if one.search(url)), None)
         return f"excluded: matches {pattern.pattern!r}" if pattern else None
 

@@ -24,7 +24,7 @@ from kbcite.urls import host_of
 from kbcite.web.fetch import HTML_TYPES
 from kbcite.web.frontier import HostPace, is_trouble, retry_pause_s
 from kbcite.web.robots import MAX_BYTES, MAX_REDIRECTS, Robots, copy_from
-from kbcite.web.scope import Scope
+from kbcite.web.scope import FORGOTTEN, Scope
 
 P = TypeVar("P")
 
@@ -38,7 +38,16 @@ LAST_FETCHES_S = 5.0
 INTERRUPTED = "interrupted"
 HOST_CLOSED = "host_closed"
 NOT_FETCHED = frozenset(
-    {"out_of_scope", "excluded", "robots_disallowed", "robots_unreachable", "content_type", INTERRUPTED, HOST_CLOSED}
+    {
+        "out_of_scope",
+        "excluded",
+        FORGOTTEN,
+        "robots_disallowed",
+        "robots_unreachable",
+        "content_type",
+        INTERRUPTED,
+        HOST_CLOSED,
+    }
 )
 """Reasons that say a page was left out, not that fetching it failed."""
 

@@ -156,3 +156,23 @@ def test_what_is_not_there_is_named(town: Shell, place: str, code: int) -> None:
     outcome = town("forget", place, "--yes")
     assert outcome.code == code
     assert place in outcome.err and len(outcome.err.strip().splitlines()) == 1
+
+
+def test_an_import_leaves_it_alone_and_says_how_it_comes_in_again(town: Shell, town_site: Site, tmp_path: Path) -> None:
+    pytest.importorskip("warcio")
+    url, file = f"{town_site.url}/pool.html", str(tmp_path / "town.warc.gz")
+    alone = str(tmp_path / "pool.warc.gz")
+    town("warc", "export", file)
+    town("warc", "export", alone, url)
+    town("forget", url, "--yes")
+    imported = town("warc", "import", file)
+    assert imported.code == 0
+    assert "skipped    1 forgotten" in imported.out
+    assert '"kbcite forget URL --undo" lets it in' in imported.out
+    nothing = town("warc", "import", alone)
+    assert nothing.code == 5
+    assert "its pages were forgotten" in nothing.err
+    assert left(town.store, SECRET) == []
+    assert town("forget", url, "--undo").code == 0
+    assert town("--json", "warc", "import", alone).json["new"] == 1
+    assert SECRET in town("show", url, "--snapshot").out

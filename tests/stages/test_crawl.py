@@ -632,7 +632,7 @@ from kbcite.store.database import Database
 from kbcite.web.fetch import Fetcher
 
 folder, url = Path(sys.argv[1]), sys.argv[2]
-source = SourceSettings(url=url, depth=20, allow_private=True)
+source = SourceSettings(url=url, depth=20, max_pages=10_000, allow_private=True)
 settings = CrawlSettings(threads=4)
 with Database(folder / "kb.sqlite3") as database, Archive(folder / "archive.sqlite3") as archive:
     with Fetcher(settings, allow_private=lambda _: True) as fetcher:
