@@ -78,9 +78,11 @@ def read_with_places(
         head.title,
         [site_name or "", host_name],
         [*headlines, *(text for _, text in headings)],
-        [og_title, head.meta("citation_title", "dc.title")],
+        [og_title],
         [_slug(parts.path) for parts in addresses],
     )
+    if (paper := head.meta("citation_title")) and fold(paper) in fold(title):
+        title = " ".join(paper.split())  # without the number of the paper, as `[2605.01234]`
     heading = _page_heading(headings, title)
     paths = " ".join(parts.path for parts in addresses)
     publication = read_publication(root, head, paths, fetched_at, heading)
