@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sqlite3
+from functools import lru_cache
 from pathlib import Path
 
 from kbcite.errors import StoreError
@@ -57,6 +59,12 @@ def _open_to_read(path: Path) -> sqlite3.Connection:
 def _set_up(connection: sqlite3.Connection) -> None:
     connection.execute("PRAGMA foreign_keys = ON")
     connection.execute("PRAGMA cache_size = -65536")
+
+
+@lru_cache(maxsize=16)
+def as_json(pairs: tuple[tuple[object, object], ...]) -> str:
+    """Headers or redirects as they are stored; those of a request are the same for every page of a crawl."""
+    return json.dumps(pairs)
 
 
 def only_reads(connection: sqlite3.Connection) -> bool:

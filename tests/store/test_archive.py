@@ -102,7 +102,7 @@ def test_a_host_has_only_so_many_dictionaries(archive: Archive) -> None:
     bodies = [noise(n, 5_000) for n in range(20)]
     digests = [archive.put(body, "https://a.example") for body in bodies]
     assert [archive.get(digest) for digest in digests] == bodies
-    assert len(archive._host_dictionaries("https://a.example")) == 8
+    assert len(archive._dictionaries_of("https://a.example")) == 8
 
 
 def test_a_new_version_of_a_page_costs_little_more_than_what_changed(archive: Archive) -> None:
