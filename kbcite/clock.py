@@ -12,7 +12,7 @@ Clock = Callable[[], str]
 
 
 def to_text(moment: datetime) -> str:
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return moment.astimezone(UTC).isoformat(timespec="seconds")[:19] + "Z"
 
 
 def to_minute(text: str) -> str:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kbcite.records import Evidence, FetchedPage, PageState, Snapshot, SourceType
+from kbcite.store.sqlite import as_json
 from kbcite.urls import url_key
 
 
@@ -66,14 +67,12 @@ class Pages:
     def get(self, url: str, url_key: str) -> PageRow | None:
         """The page with this URL, or of which this is another address."""
         row = self._sql.execute(
-            f"SELECT {_COLUMNS} FROM pages p LEFT JOIN snapshots s ON s.id = p.snapshot_id WHERE p.url = ?", (url,)
+            f"""SELECT {_COLUMNS} FROM pages p LEFT JOIN snapshots s ON s.id = p.snapshot_id WHERE p.url = ?
+                UNION ALL
+                SELECT {_COLUMNS} FROM aliases a JOIN pages p ON a.page_id = p.id
+                LEFT JOIN snapshots s ON s.id = p.snapshot_id WHERE a.url_key = ? LIMIT 1""",
+            (url, url_key),
         ).fetchone()
-        if row is None:
-            row = self._sql.execute(
-                f"""SELECT {_COLUMNS} FROM aliases a JOIN pages p ON p.id = a.page_id
-                    LEFT JOIN snapshots s ON s.id = p.snapshot_id WHERE a.url_key = ?""",
-                (url_key,),
-            ).fetchone()
         return _page(row) if row else None
 
     def of_answer(self, url: str, url_key: str, digest: str) -> PageRow | None:
@@ -135,16 +134,17 @@ class Pages:
         row = self._sql.execute(
             "SELECT p.id, s.digest FROM pages p LEFT JOIN snapshots s ON s.id = p.snapshot_id WHERE p.url = ?", (url,)
         ).fetchone()
-        at = page.fetched_at
+        at, labels_text = page.fetched_at, json.dumps(labels, ensure_ascii=False)
+        is_new = row is None or row[1] != digest
         if row is None:
             (page_id,) = self._sql.execute(
                 """INSERT INTO pages(url, source, source_type, labels, state, first_seen_at, fetched_at, changed_at, due_at)
                    VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id""",
-                (url, source, source_type, json.dumps(labels, ensure_ascii=False), state, at, at, at, due_at),
+                (url, source, source_type, labels_text, state, at, at, at, due_at),
             ).fetchone()
         else:
             page_id = row[0]
-        is_new = row is None or row[1] != digest
+        snapshot_id = None
         if is_new:
             snapshot_id = self._sql.execute(
                 """INSERT INTO snapshots(page_id, digest, status, headers, request_headers, final_url, redirects, fetched_at,
@@ -153,29 +153,30 @@ class Pages:
                     page_id,
                     digest,
                     page.status,
-                    json.dumps(page.headers),
-                    json.dumps(page.request_headers),
+                    as_json(page.headers),
+                    as_json(page.request_headers),
                     page.final_url,
-                    json.dumps(page.redirects),
+                    as_json(page.redirects),
                     at,
                     page.encoded_length,
                 ),
             ).lastrowid
-            self._sql.execute(
-                "UPDATE pages SET snapshot_id = ?, changed_at = ? WHERE id = ?", (snapshot_id, at, page_id)
-            )
         self._sql.execute(
             """UPDATE pages SET source = ?, source_type = ?, labels = ?, state = ?, fetched_at = ?, due_at = ?, etag = ?,
-               last_modified = ?, is_live = 0, misses = 0, missing_since = NULL, failures = 0, moved_to = NULL WHERE id = ?""",
+               last_modified = ?, snapshot_id = coalesce(?, snapshot_id), changed_at = iif(?, ?, changed_at), marked_at = NULL,
+               is_live = 0, misses = 0, missing_since = NULL, failures = 0, moved_to = NULL WHERE id = ?""",
             (
                 source,
                 source_type,
-                json.dumps(labels, ensure_ascii=False),
+                labels_text,
                 state,
                 at,
                 due_at,
                 page.header("etag"),
                 page.header("last-modified"),
+                snapshot_id,
+                is_new,
+                at,
                 page_id,
             ),
         )
@@ -203,7 +204,7 @@ class Pages:
             )
         self._sql.execute(
             """UPDATE pages SET state = CASE WHEN state = 'changed' THEN state ELSE 'alive' END, fetched_at = ?, due_at = ?,
-               misses = 0, missing_since = NULL, failures = 0, moved_to = NULL WHERE id = ?""",
+               marked_at = NULL, misses = 0, missing_since = NULL, failures = 0, moved_to = NULL WHERE id = ?""",
             (at, due_at, page_id),
         )
         self._visit(page_id, at, "unchanged", page.status if page is not None else 304, "")
@@ -221,7 +222,7 @@ class Pages:
     ) -> None:
         """Record a visit that brought no page: what was seen, and the state that the evidence adds up to."""
         self._sql.execute(
-            """UPDATE pages SET state = ?, due_at = ?, misses = ?, missing_since = ?, failures = ?, moved_to = ?
+            """UPDATE pages SET state = ?, due_at = ?, marked_at = NULL, misses = ?, missing_since = ?, failures = ?, moved_to = ?
                WHERE id = ?""",
             (
                 evidence.state,
@@ -244,7 +245,6 @@ class Pages:
         self._sql.execute("UPDATE pages SET marked_at = ? WHERE id = ?", (at, page_id))
 
     def _visit(self, page_id: int, at: str, outcome: str, status: int | None, detail: str) -> None:
-        self._sql.execute("UPDATE pages SET marked_at = NULL WHERE id = ? AND marked_at IS NOT NULL", (page_id,))
         self._sql.execute("INSERT INTO visits VALUES(?, ?, ?, ?, ?)", (page_id, at, outcome, status, detail))
 
     def visits(self, page_id: int) -> list[tuple[str, str, int | None, str]]:
