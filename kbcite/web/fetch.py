@@ -1,16 +1,17 @@
 """Door: a URL → what its server answered, or why there is no usable answer. Never raises for a bad server.
 
-Every limit of SPEC 5 and 12 holds here: addresses and an absolute deadline (`guard.py`), a cap on decoded bytes
-(`content_coding.py`), redirects of which each hop passes the same checks, no proxies from the environment, certificates verified.
-Cookies live as long as the Fetcher.
+Every limit of SPEC 5 and 12 holds here: addresses (`guard.py`), an absolute deadline, a cap on decoded bytes
+(`content_coding.py`), redirects followed by hand so that each hop passes the same checks, no proxies from the environment,
+certificates verified. Cookies live as long as the Fetcher.
 """
 
 from __future__ import annotations
 
-import ssl
+import http.client
 import threading
 import time
 from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
 
 import kbcite
 from kbcite.clock import Clock, system_clock
@@ -18,10 +19,11 @@ from kbcite.errors import UsageError
 from kbcite.records import FetchedPage, FetchFailure
 from kbcite.settings import USER_AGENT, CrawlSettings
 from kbcite.urls import resolve, split
-from kbcite.web.content_coding import ACCEPT_ENCODING, CodingError, undo
-from kbcite.web.cookies import Cookies
-from kbcite.web.guard import Hop, NameNotFound, PrivateAddress, TooMuch
-from kbcite.web.http1 import Connection, Connections, Head, Headers, ProtocolError, request_bytes
+from kbcite.web.content_coding import ACCEPT_ENCODING, PIECE, CodingError, undo
+from kbcite.web.guard import Hop, Lane, NameNotFound, PrivateAddress, TooMuch, guarded_session
+
+if TYPE_CHECKING:
+    import requests
 
 HTML_TYPES = ("text/html", "application/xhtml+xml")
 MAX_URL_CHARS = 8_192
@@ -63,15 +65,18 @@ class Fetcher:
         self._allow_private = allow_private
         self._offline = offline
         self._clock = clock
+        self._lane = Lane()
         self._closing = threading.Event()
-        self._connections = Connections(max(settings.threads, 1))
-        self._cookies = Cookies()
+        self._session: requests.Session | None = (
+            None if offline else guarded_session(self._lane, max(settings.threads, 1))
+        )
         self.user_agent = USER_AGENT.format(version=kbcite.__version__, contact=settings.contact)
 
     def close(self) -> None:
         """Let go of the connections; fetches under way in other threads end within a second."""
         self._closing.set()
-        self._connections.close()
+        if self._session is not None:
+            self._session.close()
 
     def __enter__(self) -> Fetcher:
         return self
@@ -99,7 +104,7 @@ class Fetcher:
         where otherwise more than `max_bytes` gives `too_large`. more_headers, data: what a script of a page sends along, with data by POST;
         neither goes to another host or further than a redirect. Raises UsageError when offline.
         """
-        if self._offline:
+        if self._session is None:
             raise UsageError(f"{url} needs the network; run the command again without --offline")
         started = time.monotonic()
         deadline = started + self._settings.total_timeout_s
@@ -117,19 +122,16 @@ class Fetcher:
                     reason, _, detail = refusal.partition(": ")
                     raise _Refused(reason, detail)
                 deadline += time.monotonic() - asked
-                hop = self._hop(current, deadline)
-                connection, sent = self._ask(current, headers, hop, data)
+                response = self._request(current, headers, deadline, data)
                 try:
-                    head = connection.head
-                    target = _redirect_target(head, current)
+                    target = _redirect_target(response, current)
                     if target is None:
-                        hop.deadline = deadline
-                        body = self._read(connection, hop, types, cut_at)
+                        body = self._read(response, types, cut_at)
                         break
                 finally:
-                    self._connections.give_back(connection)
-                redirects.append((head.status, current))
-                if len(redirects) > self._settings.max_redirects or redirects.count((head.status, target)) > 1:
+                    response.close()
+                redirects.append((response.status_code, current))
+                if len(redirects) > self._settings.max_redirects or redirects.count((response.status_code, target)) > 1:
                     raise _Refused("redirect_loop", f"{len(redirects)} redirects, the last to {target}")
                 current = target
                 headers, data = self._headers(None, None), None
@@ -139,13 +141,13 @@ class Fetcher:
         return FetchedPage(
             url=url,
             final_url=current,
-            status=head.status,
-            headers=head.headers,
+            status=response.status_code,
+            headers=_headers_of(response),
             body=body,
             fetched_at=self._clock(),
             redirects=tuple(redirects),
-            request_headers=sent,
-            encoded_length=connection.received,
+            request_headers=tuple((name.lower(), str(value)) for name, value in response.request.headers.items()),
+            encoded_length=response.raw.tell(),
             elapsed_s=round(time.monotonic() - started, 3),
         )
 
@@ -157,71 +159,93 @@ class Fetcher:
             headers["If-Modified-Since"] = last_modified
         return headers
 
-    def _hop(self, url: str, deadline: float) -> Hop:
-        answer_by = min(deadline, time.monotonic() + self._settings.connect_timeout_s)
-        room = 2 * self._settings.max_bytes + _FRAMING
-        return Hop(answer_by, self._settings.connect_timeout_s, self._allow_private(url), room, closing=self._closing)
+    def _request(
+        self, url: str, headers: dict[str, str], deadline: float, data: bytes | None = None
+    ) -> requests.Response:
+        """The answer's head, its body unread. Raises _Refused."""
+        import requests
+        from requests.cookies import extract_cookies_to_jar
 
-    def _ask(self, url: str, headers: dict[str, str], hop: Hop, data: bytes | None) -> tuple[Connection, Headers]:
-        """A connection on which the answer's head was read, and the headers that were sent. Raises _Refused."""
-        parts = split(url)
-        assert parts is not None  # `resolve` made it
-        sent = list(headers.items())
-        if data is not None:
-            sent.append(("Content-Length", str(len(data))))
-        if cookies := self._cookies.header_for(url):
-            sent.append(("Cookie", cookies))
-        try:
-            request = request_bytes("GET" if data is None else "POST", parts, sent, data or b"")
-            connection = self._connections.ask(parts, request, hop, may_repeat=data is None)
-        except PrivateAddress as error:
-            detail = f"{parts.host} is at {error}; sources may say allow_private = true"
-            raise _Refused("private_address", detail) from error
-        except NameNotFound as error:
-            raise _Refused("dns", str(error), True) from error
-        except TooMuch as error:
-            raise _Refused("too_large", str(error)) from error
-        except TimeoutError as error:
-            raise _Refused("timeout", f"no answer in {self._settings.connect_timeout_s:g} s", True) from error
-        except ssl.SSLError as error:
-            raise _Refused("tls", _told(error)) from error
-        except ProtocolError as error:
-            raise _Refused("protocol", str(error), True) from error
-        except OSError as error:
-            raise _Refused("connect", _told(error), True) from error
-        except ValueError as error:
-            raise _Refused("protocol", str(error)) from error
-        self._cookies.take(url, [value for name, value in connection.head.headers if name == "set-cookie"])
-        return connection, tuple((name.lower(), value) for name, value in sent)
+        assert self._session is not None
+        for is_last_try in (False, True):
+            answer_by = min(deadline, time.monotonic() + self._settings.connect_timeout_s)
+            hop = Hop(
+                answer_by,
+                self._settings.connect_timeout_s,
+                self._allow_private(url),
+                2 * self._settings.max_bytes + _FRAMING,
+                closing=self._closing,
+            )
+            self._lane.hop = hop
+            try:
+                # Not session.prepare_request: it rewrites some escapes, and what was linked is what is asked for.
+                prepared = requests.PreparedRequest()
+                prepared.method, prepared.url = "GET" if data is None else "POST", url
+                prepared.prepare_headers(headers)
+                if data is not None:
+                    prepared.prepare_body(data, None)
+                prepared.prepare_cookies(self._session.cookies)
+                prepared.prepare_hooks({})
+                # Not session.send: it reads the whole body of a redirect, whatever its size, before handing it over.
+                response = self._session.get_adapter(url).send(
+                    prepared, stream=True, timeout=self._settings.connect_timeout_s, verify=True, proxies={}
+                )
+            except PrivateAddress as error:
+                raise _Refused(
+                    "private_address", f"{_host(url)} is at {error}; sources may say allow_private = true"
+                ) from error
+            except NameNotFound as error:
+                raise _Refused("dns", str(error), True) from error
+            except requests.exceptions.SSLError as error:
+                raise _Refused("tls", _innermost(error)) from error
+            except requests.exceptions.Timeout as error:
+                raise _Refused("timeout", f"no answer in {self._settings.connect_timeout_s:g} s", True) from error
+            except requests.exceptions.ConnectionError as error:
+                if too_much := _too_much(error):
+                    raise _Refused("too_large", too_much) from error
+                # A server may close a kept connection at the moment it is used again; that says nothing about the page.
+                if hop.is_reused and not is_last_try and data is None:
+                    continue
+                raise _Refused(*_connection_fault(error), True) from error
+            except (requests.exceptions.RequestException, UnicodeError, ValueError) as error:
+                raise _Refused("protocol", _innermost(error)) from error
+            hop.deadline = deadline
+            extract_cookies_to_jar(self._session.cookies, prepared, response.raw)  # type: ignore[no-untyped-call]  # its stubs
+            return response
+        raise AssertionError("the second try returns or raises")
 
-    def _read(self, connection: Connection, hop: Hop, types: tuple[str, ...] | None, cut_at: int | None) -> bytes:
+    def _read(self, response: requests.Response, types: tuple[str, ...] | None, cut_at: int | None) -> bytes:
         """The decoded body. Raises _Refused."""
-        head = connection.head
-        if head.status in (204, 304):
+        import urllib3
+
+        if response.status_code in (204, 304):
             return b""
-        content_type = head.first("content-type").partition(";")[0].strip().lower()
-        if types is not None and content_type and 200 <= head.status < 300 and content_type not in types:
+        content_type = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if types is not None and content_type and 200 <= response.status_code < 300 and content_type not in types:
             raise _Refused("content_type", content_type)
-        coding = head.joined("transfer-encoding").strip().lower()
+        coding = response.headers.get("transfer-encoding", "").strip().lower()
         if coding not in ("", "chunked", "identity"):
             raise _Refused("protocol", f"Transfer-Encoding {coding[:100]!r} was not asked for")
         limit = self._settings.max_bytes if cut_at is None else cut_at
-        if cut_at is None and (connection.length or 0) > limit:
-            raise _Refused("too_large", f"{connection.length} bytes, {limit} are taken")
+        if cut_at is None and (response.raw.length_remaining or 0) > limit:
+            raise _Refused("too_large", f"{response.raw.length_remaining} bytes, {limit} are taken")
         body = bytearray()
         try:
-            for piece in undo(_wire(connection, limit), head.joined("content-encoding")):
+            for piece in undo(_wire(response, limit), response.headers.get("content-encoding", "")):
                 body += piece
-                hop.left_s()
+                self._lane.hop.left_s()
                 if len(body) > limit:
                     break
         except TooMuch as error:
             if cut_at is None:
                 raise _Refused("too_large", str(error)) from error
-        except TimeoutError as error:
+        except (urllib3.exceptions.TimeoutError, TimeoutError) as error:
             raise _Refused("timeout", f"not all there after {self._settings.total_timeout_s:g} s", True) from error
-        except (ProtocolError, OSError) as error:
-            raise _Refused("protocol", _told(error), True) from error
+        except (urllib3.exceptions.HTTPError, http.client.HTTPException, OSError, ValueError) as error:
+            # ValueError: of a chunk with a negative size.
+            if too_much := _too_much(error):
+                raise _Refused("too_large", too_much) from error
+            raise _Refused("protocol", _innermost(error), True) from error
         except CodingError as error:
             raise _Refused("content_encoding", str(error)) from error
         if len(body) > limit and cut_at is None:
@@ -229,18 +253,20 @@ class Fetcher:
         return bytes(body[:limit])
 
 
-def _wire(connection: Connection, limit: int) -> Iterator[bytes]:
+def _wire(response: requests.Response, limit: int) -> Iterator[bytes]:
     """The body as it comes. Raises TooMuch a little over the limit: an endless stream may decode to nothing."""
-    for piece in connection.pieces():
+    length = 0
+    for piece in response.raw.stream(PIECE, decode_content=False):
         yield piece
-        if connection.received > limit:
+        length += len(piece)
+        if length > limit:
             raise TooMuch(f"more than {limit} bytes")
 
 
-def _redirect_target(head: Head, url: str) -> str | None:
+def _redirect_target(response: requests.Response, url: str) -> str | None:
     """Where a redirect leads, None if the answer is none. Raises _Refused for a target that is not http or https."""
-    location = head.first("location")
-    if head.status not in _REDIRECTS or not location:
+    location = response.headers.get("location")
+    if response.status_code not in _REDIRECTS or not location:
         return None
     # Header values arrive as Latin-1; servers write UTF-8, or bytes of another encoding, which are then kept as they are.
     raw = location.encode("latin-1")
@@ -254,6 +280,40 @@ def _redirect_target(head: Head, url: str) -> str | None:
     return target
 
 
-def _told(error: Exception) -> str:
-    """An error's text in one line; its name where it has none."""
-    return " ".join(str(error).split())[:300] or type(error).__name__
+def _headers_of(response: requests.Response) -> tuple[tuple[str, str], ...]:
+    return tuple((name.lower(), value) for name, value in response.raw.headers.items())
+
+
+def _host(url: str) -> str:
+    parts = split(url)
+    return parts.host if parts else url
+
+
+def _connection_fault(error: BaseException) -> tuple[str, str]:
+    text = _innermost(error)
+    is_refused = any(isinstance(cause, ConnectionRefusedError) for cause in _causes(error))
+    is_lost = any(isinstance(cause, http.client.HTTPException) for cause in _causes(error))
+    return ("protocol" if is_lost and not is_refused else "connect", text)
+
+
+def _too_much(error: BaseException) -> str:
+    """Why an answer was broken off for its length; empty where it was not."""
+    return next((str(cause) for cause in _causes(error) if isinstance(cause, TooMuch)), "")
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """The error and what it came from: `__cause__`, urllib3's `reason`, and exceptions among its arguments."""
+    pending: list[Any] = [error]
+    seen: set[int] = set()
+    while pending:
+        cause = pending.pop()
+        if isinstance(cause, BaseException) and id(cause) not in seen:
+            seen.add(id(cause))
+            yield cause
+            pending += [cause.__context__, cause.__cause__, getattr(cause, "reason", None), *cause.args]
+
+
+def _innermost(error: BaseException) -> str:
+    """The message of the first cause, one line: `certificate verify failed: self-signed certificate`."""
+    deepest = list(_causes(error))[-1]
+    return " ".join(str(deepest).split())[:300] or type(deepest).__name__

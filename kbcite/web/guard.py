@@ -1,14 +1,13 @@
-"""Connections that keep a fetch inside its limits, whatever the server does.
+"""Sockets that keep a fetch inside its limits, whatever the server does.
 
 Three things must hold below HTTP, where no redirect, name server or slow peer gets round them:
 
 - **The peer's address** is checked before connecting, after connecting, and before each request on a connection that is used
   again. A name that answers with a public address first and a private one later is so refused at the moment it matters.
 - **What a request may bring is bounded**, headers, chunk sizes and trailers included: HTTP has more ways than the body to go on for ever.
-- **The deadline is absolute.** No read waits longer than what is left until then, so that a body or a header that drips in byte by
-  byte ends as surely as one that does not come at all. (A limit on each read never ended on either.)
-
-All that is sent and received passes through `Link`.
+- **The deadline is absolute.** Before each read the socket's time limit is set to what is left until then, so that a body or a
+  header that drips in byte by byte ends as surely as one that does not come at all. (`requests.get(timeout=5)` limits the pause
+  between two reads and never ended on either.)
 """
 
 from __future__ import annotations
@@ -18,11 +17,14 @@ import socket
 import ssl
 import threading
 import time
-from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kbcite.web.addresses import is_private
+
+if TYPE_CHECKING:
+    import requests
+
 
 LOOK_UP_S = 0.5
 """How long a read waits at most before it looks whether it is still wanted."""
@@ -42,7 +44,7 @@ class NameNotFound(Exception):
 
 @dataclass(slots=True)
 class Hop:
-    """The limits of one request of a fetch."""
+    """One request of a fetch: its limits, which its socket reads from here."""
 
     deadline: float
     """On the monotonic clock."""
@@ -50,6 +52,8 @@ class Hop:
     allow_private: bool
     room: int
     """Bytes that may still be received."""
+    is_reused: bool = False
+    """Whether the request went out on a connection that was open already."""
 
     closing: threading.Event = field(default_factory=threading.Event)
     """Set when the fetcher is closed: what is under way ends at its next read."""
@@ -65,70 +69,69 @@ class Hop:
         if not self.allow_private and is_private(address):
             raise PrivateAddress(address)
 
-    def note(self, count: int) -> None:
-        """Count bytes that came. Raises TooMuch once they are more than may come."""
+    def receive(self, count: int) -> int:
+        """Note that bytes came. Raises TooMuch once they are more than may come."""
         self.room -= count
         if self.room < 0:
             raise TooMuch("the answer does not end")
+        return count
 
 
-class Link:
-    """An open connection. Every byte goes through `send` and `receive`, under the limits of the hop that it is on."""
+class _Socket(socket.socket):
+    hop: Hop
 
-    def __init__(self, sock: socket.socket, hop: Hop) -> None:
-        self._sock = sock
-        self._hop = hop
-        self._timeout_s: float | None = None
-
-    def use_for(self, hop: Hop) -> None:
-        """Go over to another hop, with a connection on which nothing came since the last one.
-
-        Raises PrivateAddress if the hop may not reach the peer, OSError if the peer has closed it or said what it was not asked.
-        """
-        hop.check(self._sock.getpeername()[0])
-        self._set_time_limit(0.0)
-        try:
-            self._sock.recv(1)
-        except (BlockingIOError, ssl.SSLWantReadError):
-            self._hop = hop
-        else:
-            raise ConnectionResetError("the connection has ended")
-
-    def send(self, data: bytes) -> None:
-        """Raises TimeoutError at the hop's deadline, OSError."""
-        left = memoryview(data)
-        while left:
-            self._set_time_limit(min(self._hop.left_s(), LOOK_UP_S))
-            with suppress(TimeoutError):
-                left = left[self._sock.send(left) :]
-
-    def receive(self, most: int) -> bytes:
-        """The next bytes, none at the end. Raises TimeoutError at the hop's deadline, TooMuch, OSError."""
+    def recv_into(self, *args: Any, **kwargs: Any) -> int:
         while True:
-            self._set_time_limit(min(self._hop.left_s(), LOOK_UP_S))
+            self.settimeout(min(self.hop.left_s(), LOOK_UP_S))
             try:
-                data = self._sock.recv(most)
+                return self.hop.receive(super().recv_into(*args, **kwargs))
             except TimeoutError:
                 continue
-            self._hop.note(len(data))
-            return data
-
-    def _set_time_limit(self, seconds: float) -> None:
-        if seconds != self._timeout_s:  # a system call, which most reads have no need of
-            self._sock.settimeout(seconds)
-            self._timeout_s = seconds
-
-    def close(self) -> None:
-        self._sock.close()
 
 
-def connect(host: str, port: int, hop: Hop, tls: ssl.SSLContext | None) -> Link:
-    """A connection to the first address of the host that answers, its certificate verified if `tls` is given.
+class _TlsSocket(ssl.SSLSocket):
+    hop: Hop
 
-    Raises PrivateAddress, NameNotFound, ssl.SSLError, OSError.
-    """
+    def recv_into(self, *args: Any, **kwargs: Any) -> int:
+        while True:
+            self.settimeout(min(self.hop.left_s(), LOOK_UP_S))
+            try:
+                return self.hop.receive(super().recv_into(*args, **kwargs))
+            except TimeoutError:
+                continue
+
+
+@dataclass
+class Lane(threading.local):
+    """The hop that the current thread is on."""
+
+    hop: Hop = field(default_factory=lambda: Hop(0.0, 0.0, False, 0))
+
+
+class _Guarded:
+    """Mixed into urllib3's connection classes."""
+
+    lane: Lane
+    sock: Any
+    port: int
+    _dns_host: str
+
+    def _new_conn(self) -> socket.socket:
+        return _connect(self._dns_host, self.port, self.lane.hop)
+
+    def request(self, *args: Any, **kwargs: Any) -> None:
+        hop = self.lane.hop
+        if self.sock is not None:
+            hop.is_reused = getattr(self.sock, "hop", hop) is not hop
+            self.sock.hop = hop
+            hop.check(self.sock.getpeername()[0])
+        super().request(*args, **kwargs)  # type: ignore[misc]  # urllib3's, beside which this class stands
+
+
+def _connect(host: str, port: int, hop: Hop) -> socket.socket:
+    """A socket connected to the first address of the host that answers. Raises PrivateAddress, NameNotFound, OSError."""
     until = min(hop.deadline, time.monotonic() + hop.connect_timeout_s)
-    addresses = look_up(host, port, until - time.monotonic())
+    addresses = look_up(host.strip("[]"), port, until - time.monotonic())
     allowed = [entry for entry in addresses if hop.allow_private or not is_private(entry[4][0])]
     if not allowed:
         raise PrivateAddress(addresses[0][4][0])
@@ -136,21 +139,21 @@ def connect(host: str, port: int, hop: Hop, tls: ssl.SSLContext | None) -> Link:
     for family, kind, protocol, _, address in allowed:
         if until <= time.monotonic():
             break
-        sock = socket.socket(family, kind, protocol)
+        sock = _Socket(family, kind, protocol)
         try:
+            sock.hop = hop
             sock.settimeout(until - time.monotonic())
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             sock.connect(address)
             hop.check(sock.getpeername()[0])
             sock.settimeout(hop.left_s())
+            return sock
         except OSError as error:
             sock.close()
             fault = error
-            continue
         except BaseException:
             sock.close()
             raise
-        return Link(sock if tls is None else tls.wrap_socket(sock, server_hostname=host), hop)
     raise fault
 
 
@@ -177,10 +180,64 @@ def look_up(host: str, port: int, timeout_s: float) -> list[tuple[Any, Any, int,
     return found
 
 
-def tls_context() -> ssl.SSLContext:
-    """Trusts the system's certificates (`SSL_CERT_FILE` where it is set, so that a company's own authority can be named) and certifi's."""
+def guarded_session(lane: Lane, pool_size: int) -> requests.Session:
+    """A requests session whose sockets obey the current thread's hop; no environment, no proxies, no retries, TLS verified.
+
+    Trusted are the system's certificates (`SSL_CERT_FILE` where it is set, so that a company's own authority can be named) and
+    certifi's.
+    """
+    import requests
+    from requests.adapters import HTTPAdapter
+    from urllib3 import HTTPConnectionPool, HTTPSConnectionPool, PoolManager
+    from urllib3.connection import HTTPConnection, HTTPSConnection
+
+    from kbcite.web.cookies import BoundedCookies
+
+    class GuardedHttpConnection(_Guarded, HTTPConnection):
+        pass
+
+    class GuardedHttpsConnection(_Guarded, HTTPSConnection):
+        pass
+
+    GuardedHttpConnection.lane = GuardedHttpsConnection.lane = lane
+
+    class HttpPool(HTTPConnectionPool):
+        ConnectionCls = GuardedHttpConnection
+
+    class HttpsPool(HTTPSConnectionPool):
+        ConnectionCls = GuardedHttpsConnection
+
+    lock = threading.Lock()
+
+    class GuardedAdapter(HTTPAdapter):
+        def init_poolmanager(self, connections: int, maxsize: int, block: bool = False, **_: Any) -> None:
+            self.poolmanager = PoolManager(connections, maxsize=maxsize, block=block)
+            self.poolmanager.pool_classes_by_scheme = {"http": HttpPool, "https": HttpsPool}
+
+        def send(self, request: requests.PreparedRequest, *args: Any, **kwargs: Any) -> requests.Response:
+            # Made for the first https request: reading the certificates takes 50 ms.
+            if (request.url or "").startswith("https:"):
+                with lock:
+                    if "ssl_context" not in self.poolmanager.connection_pool_kw:
+                        self.poolmanager.connection_pool_kw["ssl_context"] = _tls_context()
+            return super().send(request, *args, **kwargs)
+
+        def cert_verify(self, conn: Any, *_: Any) -> None:
+            # The context holds the certificates; requests would read certifi's file again for every new connection.
+            conn.cert_reqs = "CERT_REQUIRED"
+
+    session = requests.Session()
+    session.trust_env = False
+    session.cookies.set_policy(BoundedCookies())
+    for scheme in ("http://", "https://"):
+        session.mount(scheme, GuardedAdapter(pool_connections=64, pool_maxsize=pool_size, max_retries=0))
+    return session
+
+
+def _tls_context() -> ssl.SSLContext:
     import certifi
 
     context = ssl.create_default_context()
     context.load_verify_locations(certifi.where())
+    context.sslsocket_class = _TlsSocket
     return context

@@ -20,6 +20,7 @@ from typing import Any
 from unittest.mock import patch
 
 import faiss  # noqa: F401  # imported before the fork
+import requests  # noqa: F401
 
 # What the forked commands import is imported here, once.
 from kbcite.cli import app, ask, build, chunk, clean, crawl, doctor, index, recheck, search, show, status  # noqa: F401

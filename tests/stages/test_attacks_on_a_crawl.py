@@ -110,7 +110,7 @@ def lines(count: int) -> str:
         (Reply(b"", 500), False),
         (Reply(b"", 503, (("Retry-After", "99999999"),)), False),
         (Reply(b"", 429), False),
-        (BROKEN["endless 100 Continue"][0](), False),
+        (TOO_LARGE["endless 100 Continue"](), False),
         (SLOW["header lines one by one"](), False),
         (SLOW["a body byte by byte"](), False),
         (BROKEN["less than its length"][0](), False),
