@@ -24,7 +24,7 @@ from kbcite.page.hints import (
     SIDE_WORDS,
 )
 from kbcite.page.page_kind import PageKind
-from kbcite.page.regions import CHARS, HEADINGS, LINK_COUNT, PROSE, THOUSANDTHS, TITLES, WEIGHT, Page, Regions
+from kbcite.page.regions import CHARS, HEADINGS, LINK_COUNT, LINKS, PROSE, THOUSANDTHS, TITLES, WEIGHT, Page, Regions
 from kbcite.page.tables import data_rows
 
 _CUT_TAGS = frozenset("aside footer form menu address".split())
@@ -152,7 +152,11 @@ def cut_named(regions: Regions, kind: PageKind) -> dict[int, str]:
         if not (gone[region] or _is_inside(regions, region, _PROTECTED_TAGS)):
             cut(region, "comments")
     rest = left[WEIGHT].sum()
-    are_the_text = rest < _ARTICLE_CHARS * regions.unit * THOUSANDTHS or (kind.is_question and rest < _ANSWERS * whole)
+    # What a product is stands in short lines that weigh little.
+    article = (left[CHARS] - left[LINKS]).sum() * THOUSANDTHS if kind.is_product else rest
+    are_the_text = article < _ARTICLE_CHARS * regions.unit * THOUSANDTHS or (
+        kind.is_question and rest < _ANSWERS * whole
+    )
     return cuts_without_comments if are_the_text else cuts
 
 

@@ -38,6 +38,7 @@ _SAYS_NOTHING = re.compile(
     re.IGNORECASE,
 )
 """Alternative texts that are names of files, or that editors put there themselves."""
+_SHORTEST_CAPTION = 8
 _NOT_IN_ALT = frozenset("[]<>")
 _TEX_IN_ALT = re.compile(r"^\{\\(?:display|text)style (.*)\}$", re.DOTALL)
 _PERMALINKS = frozenset(("#", "¶", "§", "🔗", "\uf0c1", "^", "↑", "↩", "↩︎"))
@@ -92,6 +93,8 @@ class _Writer:
         self._one_line = 0
         """Above 0 inside headings and table cells: breaks become spaces."""
         self._in_cell = False
+        self._pictured: set[str] = set()
+        """Alternative texts that were written: the pictures of a gallery mostly share one."""
         self._items = 0
         """List items around."""
 
@@ -398,7 +401,11 @@ class _Writer:
             self._formula(tex[1])
         elif "math" in element.get("class", ""):
             self._formula(alt)
+        elif alt in self._pictured:
+            return
         elif not _SAYS_NOTHING.match(alt) and "avatar" not in element.get("class", "") and _NOT_IN_ALT.isdisjoint(alt):
+            if len(alt) >= _SHORTEST_CAPTION:
+                self._pictured.add(alt)
             self._mark("![")
             self._piece(alt, element.get("alt", "").strip(), is_attribute=True)
             self._put("]()")

@@ -107,6 +107,13 @@ def test_comments_on_the_answers_to_a_question_are_left_out():
     assert "Thank you" not in text
 
 
+def test_what_buyers_say_is_not_the_text_of_a_product_that_is_a_list_of_figures():
+    figures = "".join(f"<li>Length of part {n}: {n}20 mm, weight 1.{n} kg</li>" for n in range(14))
+    reviews = f"<div class=product-reviews><p>{SENTENCE * 3}</p><p>{SENTENCE * 4}</p></div>"
+    product = "<div itemscope itemtype='https://schema.org/Product'>{}</div>"
+    assert text_of(product.format(f"<h1>Boat</h1><ul>{figures}</ul>{reviews}")).count(SENTENCE.strip()) == 0
+
+
 def test_a_name_that_holds_most_of_the_page_is_not_believed():
     assert "every two hours" in text_of(f"<div class=widget><p>{SENTENCE * 8}</p></div><div>Impressum</div>")
 

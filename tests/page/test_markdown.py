@@ -64,6 +64,10 @@ CASES = {
         '<p>x<img alt="图片"><img alt="image"><img alt="IMG-20260501"><img class="vm avatar" alt="mira"></p>',
         "x",
     ),
+    "the pictures of a gallery": (
+        "<p><img alt='The old bridge'> <img alt='The old bridge'></p>",
+        "![The old bridge]()",
+    ),
     "a short text for an image": ('<p>x<img alt="Image of 4 boats"></p>', "x![Image of 4 boats]()"),
     "TeX of a formula": (
         '<p>so <math><semantics><mi>x</mi><annotation encoding="application/x-tex">x^2</annotation></semantics></math></p>',
