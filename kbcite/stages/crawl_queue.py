@@ -262,6 +262,10 @@ class CrawlQueue:
 
     # ------------------------------------------------------------ what was found
 
+    def known(self, url: str) -> FrontierRow | None:
+        """What is known of a URL."""
+        return self._frontier.get(url_key(url))
+
     def add_links(self, row: FrontierRow, links: Sequence[str], depth: int) -> None:
         """Queue the links that a source covers; those it leaves out are recorded with their reason."""
         if self._known[row.source] >= max(LEAST_KNOWN, KNOWN_PER_PAGE * self.sources[row.source].max_pages):

@@ -46,6 +46,8 @@ from kbcite.web.schedule import next_visit
 from kbcite.web.scope import Scope
 from kbcite.web.visitor import HOST_CLOSED, INTERRUPTED, NOT_FETCHED, Done
 
+MAX_NESTED_LISTS = 3
+"""An index of sitemaps may hold no further index (sitemaps.org); one in another is borne with: index, index, sitemap."""
 SHORT_LIST_BYTES = 500_000
 SHORT_LIST_AGAIN_AFTER = timedelta(hours=1)
 LIST_AGAIN_AFTER = timedelta(days=1)
@@ -141,9 +143,22 @@ class CrawlResults:
             return self._queue.skip(row, links.reason, links.detail)
         if links is None:
             return self._queue.skip(row, "content_type", f"{result.header('content-type')}, neither sitemap nor feed")
+        if self._lists_above(row) >= MAX_NESTED_LISTS:
+            detail = f"{MAX_NESTED_LISTS} lists led to this one, one in the other; lists may go on so without end"
+            return self._queue.skip(row, "nested_lists", detail)
         self._queue.add_links(row, links, row.depth + 1)
         again_after = SHORT_LIST_AGAIN_AFTER if len(result.body) <= SHORT_LIST_BYTES else LIST_AGAIN_AFTER
         return self._queue.skip(row, "list", f"a sitemap or feed of {len(links)} links, followed", again_after)
+
+    def _lists_above(self, row: FrontierRow) -> int:
+        """How many lists led to a URL, one in the other, counted no further than need be: what gave links and is no page is a list."""
+        count, above = 0, row.discovered_from
+        while above is not None and count < MAX_NESTED_LISTS:
+            parent = self._queue.known(above)
+            if parent is None or self._pages.get(parent.url, parent.url_key) is not None:
+                break
+            count, above = count + 1, parent.discovered_from
+        return count
 
     def _keep(self, row: FrontierRow, result: FetchedPage, digest: str, canonical: str | None) -> Crawled:
         """Record a page under its final URL, with its other addresses."""

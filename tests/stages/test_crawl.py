@@ -223,6 +223,28 @@ def test_sitemaps_named_by_robots_txt_are_read_index_and_gzip_included(site: Sit
     assert reasons(events, site) == {"/sitemap.xml": "list", "/s1.xml.gz": "list"}
 
 
+def test_lists_in_lists_end_after_three(site: Site, store: Store) -> None:
+    """An index that names the next one, without end; each has a page beside it."""
+
+    def index(handler: Any) -> Reply:
+        n = int(handler.path.removeprefix("/").removesuffix(".xml"))
+        urls = f"{site.url}/{n + 1}.xml", f"{site.url}/page{n}"
+        return Reply(
+            f"<sitemapindex>{''.join(f'<sitemap><loc>{url}</loc></sitemap>' for url in urls)}</sitemapindex>".encode(),
+            headers=XML,
+        )
+
+    site.pages |= {"/robots.txt": f"Sitemap: {site.url}/1.xml", "/": html()}
+    site.pages |= {f"/{n}.xml": index for n in range(1, 9)}
+    site.pages |= {f"/page{n}": html() for n in range(1, 9)}
+    source = source_of(site, depth=50)
+    events = store.crawl(source)
+    assert crawled(events, site) == {"/": "new", "/page1": "new", "/page2": "new", "/page3": "new"}
+    assert reasons(events, site) == {"/1.xml": "list", "/2.xml": "list", "/3.xml": "list", "/4.xml": "nested_lists"}
+    store.crawl(source, everything=True)
+    assert "/5.xml" not in site.paths(), "a further run goes no deeper"
+
+
 def test_a_feed_is_read_and_other_xml_is_not(site: Site, store: Store) -> None:
     site.pages |= {
         "/": html("/x.xml", head='<link rel="alternate" type="application/rss+xml" href="/rss">'),
