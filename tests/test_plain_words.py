@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
 
+from kbcite.answer.live_decision import Trigger
 from kbcite.answer.markdown_answer import to_markdown
 from kbcite.html_answer import to_html
 from kbcite.plain_words import REFUSALS, class_name, freshness_line, live_reason, unfit, window
@@ -78,6 +80,14 @@ def test_it_stands_in_text_markdown_and_html(answer: Answer, language: str) -> N
 )  # fmt: skip
 def test_reasons_are_said_in_words(reason: str, en: str, zh: str) -> None:
     assert (live_reason(reason, "en"), live_reason(reason, "zh")) == (en, zh)
+
+
+@pytest.mark.parametrize("trigger", list(Trigger))
+def test_every_trigger_has_words_in_chinese(trigger: Trigger) -> None:
+    details = {Trigger.STALE: "9 days, the window is 3 days", Trigger.LOW_SCORE: "0.20, 0.45 is needed"}
+    reason = f"{trigger}: {details.get(trigger, 'https://a.example/')}"
+    bare = trigger in (Trigger.ASKED, Trigger.TIME_WORDS)
+    assert re.search("[一-鿿]", live_reason(str(trigger) if bare else reason, "zh"))
 
 
 @pytest.mark.parametrize(

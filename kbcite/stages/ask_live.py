@@ -1,6 +1,6 @@
 """Looking at pages while a question is answered: the decision's inputs, the fetches beside the retrieval, what they give to the answer.
 
-Light by itself: the branch that fetches is opened only once there is something to fetch or to read from the pool.
+Light by itself: the branch that fetches is opened only once there is something to fetch; the pool is read without it.
 """
 
 from __future__ import annotations

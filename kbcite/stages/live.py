@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from kbcite.stages.live_reading import Reading
 
 READERS = "kbcite.stages.live_reading"
+"""Half a second of imports, done while the first page is on its way."""
 MAX_TEXT_BYTES = 200_000
 """Of what `fetch_live` hands over (SPEC 52)."""
 DEFAULT_TTL_S = 3600
@@ -102,7 +103,6 @@ class LiveBranch:
         self._lock = threading.RLock()
         self._under_way: dict[str, float] = {}
         self._warming: threading.Thread | None = None
-        """Imports the readers of pages while the first page is on its way."""
 
     def close(self) -> None:
         """Let go of what is under way; its fetches end when the Fetcher is closed."""
