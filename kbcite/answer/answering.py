@@ -12,14 +12,16 @@ from dataclasses import dataclass, replace
 
 from kbcite.answer import freshness
 from kbcite.answer.assembling import DocumentText, assemble
+from kbcite.answer.choosing import choose
 from kbcite.answer.claims import ClaimCheck, Similarity
+from kbcite.answer.confidence import confidence, less_sure
 from kbcite.answer.conflicts import Difference, find_difference
 from kbcite.answer.cross_check import DISAGREE, CheckedValue, CrossCheck, cross_check
 from kbcite.answer.drafting import Draft, draft_extractive, draft_with_model
-from kbcite.answer.extractive import Candidate, Nearness, choose, confidence, less_sure, rank_passages
 from kbcite.answer.freshness import TIME_SENSITIVE, WINDOWS, classify_question
 from kbcite.answer.grounding import Statement, coverage, evidence_of, support
 from kbcite.answer.llm import Complete
+from kbcite.answer.passage_ranking import Candidate, Nearness, rank_passages
 from kbcite.answer.questions import Kind, Question, read_question, subject_of
 from kbcite.answer.unsaid import NEVER, Unsaid, find_unsaid, find_unsaid_across
 from kbcite.answer.weights import Weigh, idf_over

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from kbcite.answer.extractive import Candidate
 from kbcite.answer.figures import Figure, find_figures, is_in
+from kbcite.answer.passage_ranking import Candidate
 from kbcite.answer.questions import Question
 from kbcite.answer.slots import differing_runs
 from kbcite.answer.weights import Weigh, is_stop, share, stems

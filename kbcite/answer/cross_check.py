@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kbcite.answer.extractive import Candidate
 from kbcite.answer.figures import Figure, find_figures, is_in
+from kbcite.answer.passage_ranking import Candidate
 from kbcite.answer.questions import Question
 from kbcite.records import RetrievedBlock
 

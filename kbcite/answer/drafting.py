@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 from kbcite.answer.citations import ParsedReply, parse_reply
 from kbcite.answer.claims import ClaimCheck, Similarity
-from kbcite.answer.extractive import Candidate
 from kbcite.answer.grounding import GOOD, Statement, best_support, check_statement
 from kbcite.answer.llm import Complete, Reply
+from kbcite.answer.passage_ranking import Candidate
 from kbcite.answer.prompt import build_messages, build_retry
 from kbcite.answer.weights import Weigh
 from kbcite.records import RetrievedBlock, Verdict

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 
 from kbcite.answer.answering import AnswerOptions, answer, refuse
 from kbcite.answer.deep_link import page_link
-from kbcite.answer.extractive import Nearness
 from kbcite.answer.llm import Complete
+from kbcite.answer.passage_ranking import Nearness
 from kbcite.answer.record import to_record
 from kbcite.answer.trace import Trace, trace_of
 from kbcite.answer.trace import to_record as trace_to_record
