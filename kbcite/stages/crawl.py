@@ -17,6 +17,7 @@ from kbcite.settings import CrawlSettings, RecheckSettings, SourceSettings
 from kbcite.stages.crawl_queue import RUN_BUDGET, CrawlQueue, LeftOut, Seed
 from kbcite.stages.crawl_results import Crawled, CrawlEvent, CrawlResults, is_full, is_list
 from kbcite.store.archive import Archive
+from kbcite.store.clock_ahead import take_back_dates
 from kbcite.store.database import Database
 from kbcite.store.forgetting import forgotten_places
 from kbcite.store.frontier import FrontierRow
@@ -51,6 +52,8 @@ def crawl_site(
     (`max_pages`, `max_bytes` on the wire, `max_time_s`; without them the settings' own), is taken up by the next one. Raises
     UsageError for a URL that no source covers, before anything is fetched.
     """
+    with database.transaction():
+        take_back_dates(database.connection, clock())
     options = (settings or CrawlSettings(), recheck or RecheckSettings())
     run = _Run(database, archive, fetch, Scope(sources, forgotten_places(database.connection, urls)), *options, clock)
     seeds = run.queue.seeds_of(urls)

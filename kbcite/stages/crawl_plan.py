@@ -9,6 +9,7 @@ from kbcite.clock import Clock, from_text, to_minute
 from kbcite.records import RobotsCopy
 from kbcite.settings import SourceSettings
 from kbcite.stages.crawl_queue import CrawlQueue
+from kbcite.store.clock_ahead import take_back_dates
 from kbcite.store.database import Database
 from kbcite.store.forgetting import forgotten_places
 from kbcite.store.frontier import NEVER, FrontierRow, UrlState
@@ -60,6 +61,7 @@ def plan_crawl(
     with Database(database.path) as before:  # sees what is stored, not what is planned
         database.connection.execute("BEGIN IMMEDIATE")
         try:
+            take_back_dates(database.connection, clock())
             queue.begin(seeds, keep=bool(urls), everything=everything)
             rows: list[Planned] = []
             while taken := queue.take(lambda _: 0, max_pages):

@@ -15,6 +15,7 @@ from kbcite.records import Evidence, FetchedPage, PageState, Skipped, Stage
 from kbcite.settings import CrawlSettings, RecheckSettings, SourceSettings
 from kbcite.stages.recheck_verdict import CleanPage, Judge, Rechecked, Verdict
 from kbcite.store.archive import Archive
+from kbcite.store.clock_ahead import take_back_dates
 from kbcite.store.database import Database
 from kbcite.store.forgetting import forgotten_places
 from kbcite.store.pages import PageRow
@@ -47,6 +48,8 @@ def recheck_pages(
     stays due. With `urls` or `everything` a page whose archived bytes are damaged is fetched in full. Raises NotFound for a URL
     that is not stored.
     """
+    with database.transaction():
+        take_back_dates(database.connection, clock())
     run = _Run(
         database, archive, fetch, sources, clean, settings or CrawlSettings(), recheck or RecheckSettings(), clock
     )
