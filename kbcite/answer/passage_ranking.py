@@ -8,7 +8,7 @@ block was ranked, and by whether its years and amounts agree with the question's
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from kbcite.answer.figures import Figure, find_figures, is_in
@@ -109,84 +109,151 @@ def rank_passages(
     """
     texts = [block.place.text or block.block.text for block in blocks]
     weigh = focused(question.text, weigh or idf_over(texts))
-    wanted = wanted_terms(question)
-    subject = subject_of(question)
-    looked_up = keys(question.text)
-    found: list[Candidate] = []
-    for index, (block, text) in enumerate(zip(blocks, texts, strict=True)):
-        page = " ".join((block.place.title, *block.place.heading_chain))
-        page_terms = frozenset(stems(page))
-        text_terms = frozenset(stems(text))
-        block_figures = find_figures(f"{page} {block.place.published_at or ''} {text}")
-        passages = [p for p in split_passages(text, block.place.context) if p.kind != "table"]
-        own = [with_said(wanted, frozenset(stems(_without_arguments(passage)))) for passage in passages]
-        is_first = [
-            (passage.kind == "sentence" or (passage.kind == "code" and bool(_lead_in(passage))))
-            and (not i or passages[i - 1].context != passage.context)
-            for i, passage in enumerate(passages)
-        ]
-        for i, passage in enumerate(passages):
-            if passage.kind == "list" and question.kind not in (Kind.LIST, Kind.HOW, Kind.REASON):
-                continue
-            if passage.kind == "code" and subject:
-                continue  # a definition is a sentence
-            after = passages[i + 1] if i + 1 < len(passages) else None
-            if after is not None and after.kind == "code" and after.start <= passage.start and not subject:
-                continue  # the code that it announces is part of it
-            context = with_said(wanted, frozenset(stems(passage.context)) | page_terms)
-            beside = [] if passage.kind == "row" else [*own[max(0, i - 1) : i], *own[i + 1 : i + 2]]
-            near = own[i].union(context, *beside)
-            coverage = share(wanted, own[i] | context if passage.kind in _LEANING else own[i], weigh)
-            kind = answers_kind(question, passage.shown)
-            if subject:
-                kind = defines(subject, passage.shown, passage.context or page)
-                coverage = max(coverage, kind)  # it speaks of the subject, by whatever part of its name
-            elif question.kind is Kind.HOW and passage.kind == "row":
-                kind = 1.0 if _COMMAND.fullmatch(first_cell(passage)) else 0.2
-            elif question.kind is Kind.HOW and passage.kind == "code" and _lead_in(passage):
-                kind = 1.0
-            is_keyed = first_cell(passage) in looked_up
-            if is_keyed and question.kind is Kind.OTHER:
-                kind = 1.0
-            score = (
-                coverage
-                + NEIGHBOUR * share(wanted, near, weigh)
-                + PAGE * share(wanted, text_terms | page_terms, weigh)
-                + KIND_BONUS * kind
-                + RANK_BONUS * _rank_prior(index, block)
-                - FIGURE_PENALTY * _figures_missed(question.figures, find_figures(passage.text), block_figures)
-            )
-            score -= _poverty(passage, question, kind)
-            if question.kind is Kind.HOW or (question.kind is Kind.LIST and passage.kind != "sentence"):
-                score += HEADED * max(
-                    likeness(wanted, heading, weigh) for heading in (*block.place.heading_chain[-1:], passage.context)
-                )
-            if question.kind is Kind.HOW and (_CALL.match(passage.shown) or (passage.kind == "row" and kind < 1.0)):
-                score -= ENTRY
-            if question.kind is Kind.LIST and passage.kind in _LISTED:
-                score += LISTED * asked_by_heading(wanted, passage, block, weigh)
-            score += DEFINES * kind if subject else KEYED if is_keyed else 0.0
-            if passage.kind == "code":
-                lead = _lead_in(passage)
-                said_by_lead = share(wanted, with_said(wanted, frozenset(stems(lead))), weigh)
-                score -= max(CODE_ALONE, coverage / 2) if not lead else max(0.0, coverage - said_by_lead) / 2
-                score -= CODE_LONG if len(passage.text) > LONG_CODE else 0.0
-                score -= CODE_FINE if question.asks_for_figure else 0.0
-            if is_first[i]:
-                asked = asked_by_heading(wanted, passage, block, weigh)
-                if subject or (question.kind is Kind.HOW and not is_question(heading_of(passage, block))):
-                    asked *= kind
-                score += OPENING * asked
-                if not subject and (
-                    asked >= ASKED_BY or is_asked_again(question, wanted, heading_of(passage, block), weigh)
-                ):
-                    score += max(0.0, 1.0 - coverage)
-                    coverage = 1.0
-            if block.block.language == question.language != language_of(passage.shown):
-                score -= OTHER_LANGUAGE
-            found.append(Candidate(index, passage, score, coverage, kind, frozenset(wanted) & (own[i] | context)))
+    asked = _Asked(question, wanted_terms(question), weigh, subject_of(question), keys(question.text))
+    found = [
+        candidate
+        for index, block in enumerate(blocks)
+        for candidate in _candidates(asked, _read_block(asked, index, block))
+    ]
     found = _by_nearness(question, found, blocks, nearness)
     return sorted(found, key=lambda c: (-round(c.score, 6), c.block, c.passage.start))
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What is looked for."""
+
+    question: Question
+    wanted: Sequence[str]
+    weigh: Weigh
+    subject: str
+    """What is to be defined; empty where something else is asked."""
+    looked_up: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """A block, taken apart."""
+
+    index: int
+    block: RetrievedBlock
+    page: str
+    """Title and headings."""
+    page_terms: frozenset[str]
+    all_terms: frozenset[str]
+    figures: list[Figure]
+    passages: list[Passage]
+    said: list[frozenset[str]]
+    """What each passage says itself."""
+
+
+def _read_block(asked: _Asked, index: int, block: RetrievedBlock) -> _Read:
+    text = block.place.text or block.block.text
+    page = " ".join((block.place.title, *block.place.heading_chain))
+    page_terms = frozenset(stems(page))
+    passages = [p for p in split_passages(text, block.place.context) if p.kind != "table"]
+    return _Read(
+        index,
+        block,
+        page,
+        page_terms,
+        page_terms.union(stems(text)),
+        find_figures(f"{page} {block.place.published_at or ''} {text}"),
+        passages,
+        [with_said(asked.wanted, frozenset(stems(_without_arguments(passage)))) for passage in passages],
+    )
+
+
+def _candidates(asked: _Asked, read: _Read) -> Iterator[Candidate]:
+    question, subject, passages = asked.question, asked.subject, read.passages
+    for i, passage in enumerate(passages):
+        if passage.kind == "list" and question.kind not in (Kind.LIST, Kind.HOW, Kind.REASON):
+            continue
+        if passage.kind == "code" and subject:
+            continue  # a definition is a sentence
+        after = passages[i + 1] if i + 1 < len(passages) else None
+        if after is not None and after.kind == "code" and after.start <= passage.start and not subject:
+            continue  # the code that it announces is part of it
+        yield _candidate(asked, read, i)
+
+
+def _candidate(asked: _Asked, read: _Read, i: int) -> Candidate:
+    """The passage with its score: what it says, what stands around it, and how it says it."""
+    question, wanted, weigh, passage = asked.question, asked.wanted, asked.weigh, read.passages[i]
+    context = with_said(wanted, frozenset(stems(passage.context)) | read.page_terms)
+    beside = [] if passage.kind == "row" else [*read.said[max(0, i - 1) : i], *read.said[i + 1 : i + 2]]
+    coverage = share(wanted, read.said[i] | context if passage.kind in _LEANING else read.said[i], weigh)
+    is_keyed = first_cell(passage) in asked.looked_up
+    kind = 1.0 if is_keyed and question.kind is Kind.OTHER else _kind_of(asked, read, passage)
+    if asked.subject:
+        coverage = max(coverage, kind)  # it speaks of the subject, by whatever part of its name
+    score = (
+        coverage
+        + NEIGHBOUR * share(wanted, read.said[i].union(context, *beside), weigh)
+        + PAGE * share(wanted, read.all_terms, weigh)
+        + KIND_BONUS * kind
+        + RANK_BONUS * _rank_prior(read.index, read.block)
+        - FIGURE_PENALTY * _figures_missed(question.figures, find_figures(passage.text), read.figures)
+        + (DEFINES * kind if asked.subject else KEYED if is_keyed else 0.0)
+        + _under_its_heading(asked, read, passage)
+        - _poverty(passage, question, kind)
+        - _fine_for_form(asked, passage, coverage, kind)
+    )
+    if _opens_its_section(read, i):
+        heading = heading_of(passage, read.block)
+        by_heading = asked_by_heading(wanted, passage, read.block, weigh)
+        if asked.subject or (question.kind is Kind.HOW and not is_question(heading)):
+            by_heading *= kind
+        score += OPENING * by_heading
+        if not asked.subject and (by_heading >= ASKED_BY or is_asked_again(question, wanted, heading, weigh)):
+            score += max(0.0, 1.0 - coverage)
+            coverage = 1.0
+    if read.block.block.language == question.language != language_of(passage.shown):
+        score -= OTHER_LANGUAGE
+    return Candidate(read.index, passage, score, coverage, kind, frozenset(wanted) & (read.said[i] | context))
+
+
+def _kind_of(asked: _Asked, read: _Read, passage: Passage) -> float:
+    """How far the passage holds the kind of thing that is asked for, 0 to 1."""
+    if asked.subject:
+        return defines(asked.subject, passage.shown, passage.context or read.page)
+    if asked.question.kind is Kind.HOW and passage.kind == "row":
+        return 1.0 if _COMMAND.fullmatch(first_cell(passage)) else 0.2
+    if asked.question.kind is Kind.HOW and passage.kind == "code" and _lead_in(passage):
+        return 1.0
+    return answers_kind(asked.question, passage.shown)
+
+
+def _under_its_heading(asked: _Asked, read: _Read, passage: Passage) -> float:
+    """What a passage gains by the heading that it stands under."""
+    kind, gain = asked.question.kind, 0.0
+    if kind is Kind.HOW or (kind is Kind.LIST and passage.kind != "sentence"):
+        headings = (*read.block.place.heading_chain[-1:], passage.context)
+        gain += HEADED * max(likeness(asked.wanted, heading, asked.weigh) for heading in headings)
+    if kind is Kind.LIST and passage.kind in _LISTED:
+        gain += LISTED * asked_by_heading(asked.wanted, passage, read.block, asked.weigh)
+    return gain
+
+
+def _fine_for_form(asked: _Asked, passage: Passage, coverage: float, kind: float) -> float:
+    """What the entries of a reference and code lose."""
+    fine = 0.0
+    if asked.question.kind is Kind.HOW and (_CALL.match(passage.shown) or (passage.kind == "row" and kind < 1.0)):
+        fine += ENTRY
+    if passage.kind == "code":
+        lead = _lead_in(passage)
+        by_lead = share(asked.wanted, with_said(asked.wanted, frozenset(stems(lead))), asked.weigh)
+        fine += max(CODE_ALONE, coverage / 2) if not lead else max(0.0, coverage - by_lead) / 2
+        fine += CODE_LONG if len(passage.text) > LONG_CODE else 0.0
+        fine += CODE_FINE if asked.question.asks_for_figure else 0.0
+    return fine
+
+
+def _opens_its_section(read: _Read, i: int) -> bool:
+    passage = read.passages[i]
+    if passage.kind != "sentence" and not (passage.kind == "code" and _lead_in(passage)):
+        return False
+    return not i or read.passages[i - 1].context != passage.context
 
 
 def _by_nearness(
