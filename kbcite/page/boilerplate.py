@@ -31,6 +31,7 @@ _CUT_TAGS = frozenset("aside footer form menu address".split())
 _HEADER = frozenset(("header",))
 _SECTIONS = frozenset("article main section li".split())
 _PROTECTED_TAGS = frozenset("pre table tbody tr td blockquote h1 h2 h3 h4 p".split())
+_AUTHOR_WORDS = frozenset(("author", "authors"))
 _PICTURE_WORDS = frozenset(("gallery", "slideshow"))
 _PARAGRAPH_WORDS = frozenset(("bio", "byline"))
 """Words that are believed of a paragraph, too."""
@@ -59,7 +60,8 @@ _NOISE = re.compile(
 )
 _STATEMENT = re.compile(
     r"\W*(?:版权声明|免责声明|著作权声明|特别声明|平台声明|郑重声明|反侵权公告|声明[:：]|版权所有|未经(?:授权|许可|书面)|copyright\b|©|all rights reserved|"
-    r"disclaimer\b|powered by\b|users browsing this |GMT\s?[+-]\d+, )",
+    r"disclaimer\b|powered by\b|users browsing this |"
+    r"(?:this|our) (?:web)?site uses cookies|we use cookies|diese (?:web)?seite verwendet cookies|本(?:网)?站使用\s?cookies?|GMT\s?[+-]\d+, )",
     re.IGNORECASE,
 )
 # Nearly every short text is searched for these: a pattern that begins with a letter or digit finds its places many times as fast.
@@ -132,7 +134,9 @@ def cut_named(regions: Regions, kind: PageKind) -> dict[int, str]:
             is_picture = found <= _PICTURE_WORDS and not holds(region, CHARS) and kind.is_product
             # What leads nowhere does not announce other pages, nor share this one.
             leads_nowhere = found <= LINKING_WORDS and not holds(region, LINK_COUNT) and holds(region, PROSE)
-            if not (is_titled or is_picture or leads_nowhere):
+            # One class of many says who wrote a post, `topic-author`, and not that it is about its author.
+            is_post = kind.is_forum and found <= _AUTHOR_WORDS and _has_many_classes(regions, region)
+            if not (is_titled or is_picture or leads_nowhere or is_post):
                 cut(region, "named")
     for region in _carriers(names, _HEADER, gone):
         if not (

@@ -16,6 +16,7 @@ from lxml import etree
 
 from kbcite.page.boilerplate import cut_inside, cut_last_headings, cut_named, cuts_of_index, is_dateline, is_statement
 from kbcite.page.head import Head
+from kbcite.page.hints import COMMENT_WORDS, NO_HINTS
 from kbcite.page.markdown import write_markdown
 from kbcite.page.page_kind import PageKind
 from kbcite.page.posts import cut_profiles, cut_repeated, labels_in_brackets
@@ -202,6 +203,18 @@ def _up_to_title(page: Page, main: int) -> int:
     return next((region for region in (main, *page.ancestors(main)) if page.titles[region]), main)
 
 
+def _replied_to(page: Page, main: int) -> list[int]:
+    """Where the main region is named replies or stands in such: what stands before them and reads like a post."""
+    region, is_replies = main, False
+    for outer in page.ancestors(main):
+        is_replies = is_replies or not COMMENT_WORDS.isdisjoint(page.named.get(region, NO_HINTS)[1])
+        posts = [beside for beside in page.children(outer) if beside < region and _is_lead(page, beside)]
+        if is_replies and posts:
+            return posts
+        region = outer
+    return []
+
+
 def _with_lead(page: Page, main: int, kind: PageKind, title: str) -> tuple[int, ...]:
     """The main region, and before it what beside it reads like its beginning: the lead of an article. title: of the head.
 
@@ -211,6 +224,8 @@ def _with_lead(page: Page, main: int, kind: PageKind, title: str) -> tuple[int, 
         return (main,)
     before = takewhile(lambda region: region != main, page.children(page.parents[main]))
     lead = [region for region in before if _is_lead(page, region)]
+    if kind.is_forum and not lead:
+        lead = _replied_to(page, main)
     has_title_elsewhere = page.titles[0] == 1 and not any(page.titles[region] for region in (main, *lead))
     if has_title_elsewhere and kind.is_forum and not _begins_with_title(page, lead[0] if lead else main, title):
         lead.insert(0, next(region for region, tag in enumerate(page.tags) if tag == "h1" and not page.is_cut(region)))
@@ -232,4 +247,4 @@ def _is_lead(page: Page, region: int) -> bool:
     prose = page.prose[region]
     if prose < least or page.link_density(region) >= 0.2 or prose <= 0.7 * page.chars[region]:
         return False
-    return not is_dateline(page, region)
+    return not is_dateline(page, region) and not is_statement(page, region)

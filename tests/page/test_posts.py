@@ -117,6 +117,24 @@ def test_a_short_post_below_its_header_is_no_dateline():
     assert "发布" not in text
 
 
+def test_what_replies_answer_stands_before_them():
+    replies = "".join(f"<div class=reply-{n}><p>{post * 4}</p></div>" for n, post in enumerate(POSTS[1:]))
+    cookies = "<div><p>This website uses cookies to give you the best service that it can, so they say.</p></div>"
+    page = f"{cookies}<div id=wrap><div class=question-body><p>{POSTS[0]}</p></div><div class=replies>{replies}</div></div>"
+    text = text_of_page(page, "forum/garden/pump")
+    assert text.startswith(POSTS[0])
+    assert POSTS[3] in text
+
+
+def test_a_post_that_is_marked_as_its_authors_is_no_box_about_the_author():
+    def post(n: int) -> str:
+        who = "topic-author" if n % 2 else "other"
+        return f"<div class='reply item-{n} user-id-{n} even {who} hentry'><p>{POSTS[n]}</p></div>"
+
+    text = text_of_page("<h1>Pump</h1><div>" + "".join(map(post, range(4))) + "</div>", "forums/topic/pump/")
+    assert all(post in text for post in POSTS)
+
+
 def text_of_page(body: str, path: str) -> str:
     source = f"<html><body>{body}</body></html>"
     root = parse_html(source)
