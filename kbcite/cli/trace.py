@@ -104,7 +104,7 @@ def _question(record: dict[str, Any], found: Trace | None) -> Node:
         about = [found.language, f"asks for {found.kind}" if found.kind != "other" else "asks for anything", *about]
         about += [f"figures {', '.join(map(printable, found.figures))}"] * bool(found.figures)
         about += ["two things at once"] * found.is_joined
-    return Node(f"question   {', '.join(about)}")
+    return Node(f"question   {', '.join(about)}{_took(record['timing_ms'], 'question')}")
 
 
 def _retrieval(record: dict[str, Any], found: Trace | None, everything: bool, timing: dict[str, float]) -> Node:

@@ -60,6 +60,7 @@ def answer_question(
     if look is not None:
         look.begin(question)
         options = replace(options, question_class=look.question_class, is_high_risk=look.is_high_risk)
+    begun = time.perf_counter()
     retrieved = retrieve(question)
     found = time.perf_counter()
     looked = look.finish(retrieved) if look is not None else None
@@ -99,9 +100,11 @@ def answer_question(
     document_of = {source.n: _document_of(source, retrieved) for source in outcome.sources}
     sources = tuple(_with_bytes(source, document_of[source.n], database, archive) for source in outcome.sources)
     done = time.perf_counter()
-    timing = [("retrieve", _ms(began, found)), ("answer", _ms(seen, done)), ("total", _ms(began, done))]
-    if looked is not None and looked.use.triggered:
-        timing.insert(1, ("live", _ms(found, seen)))
+    timing = [("retrieve", _ms(begun, found)), ("answer", _ms(seen, done)), ("total", _ms(began, done))]
+    if looked is not None:
+        timing.insert(0, ("question", _ms(began, begun)))
+        if looked.use.triggered:
+            timing.insert(2, ("live", _ms(found, seen)))
     outcome = replace(outcome, sources=sources, timing_ms=tuple(timing))
     cited = [(source.n, source.block_id, document_of[source.n], source.snapshot.digest) for source in sources]
     trace = trace_of(question, retrieved, sources, looked.trace if looked else None)
