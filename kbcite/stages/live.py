@@ -223,7 +223,10 @@ class LiveBranch:
         url, result, reading = brought.url, brought.result, brought.reading
         now = self._clock()
         page = result if isinstance(result, FetchedPage) else None
-        digest = self._archive.put_response(page) if page is not None and 200 <= page.status < 300 and page.body else ""
+        digest = ""
+        if page is not None and 200 <= page.status < 300 and page.body:
+            with self._archive.transaction():
+                digest = self._archive.put_response(page)
         with self._database.transaction():
             for copy in self._visitor.new_robots():
                 self._database.frontier.save_robots(copy)
