@@ -1,8 +1,8 @@
-"""`python -m tests.bench.schedule`: how fresh the schedule of `kbcite/web/schedule.py` keeps a simulated store.
+"""`python -m tests.bench.schedule [SEEDS]`: how fresh the schedule of `kbcite/web/schedule.py` keeps a simulated store.
 
-2,000 pages: a tenth change 1 to 8 times a day, a quarter about every three days, two in five about once a month, a quarter never.
-For 120 days a run every two hours may visit a given share of the pages a day. Freshness is the share of page-time in which the copy is
-right. The bound is the same order of visits with the true rates known. All fetch all pages at the start.
+2,000 pages. For 120 days a run every two hours may visit a given share of the pages a day. Freshness is the share of page-time in which
+the copy is right. The bound is the same order of visits with the true rates known. All fetch all pages at the start. The schedule was
+chosen on seeds 0 to 2 of the mixed population; the figures are of other seeds, and of populations that it never saw.
 """
 
 from __future__ import annotations
@@ -16,20 +16,51 @@ import numpy as np
 from kbcite.records import Tier
 from kbcite.web.schedule import BANDS, DAY_S, HISTORY_VISITS, change_rate, interval_s, urgency
 
-RUNS_A_DAY = 12
+PAGES, DAYS, RUNS_A_DAY = 2000, 120, 12
+SEEDS, FIRST_SEED = 1, 100
 BARS = {0.05: 0.92, 0.10: 0.94, 0.30: 0.98}
 """Least share of the bound by budget, in pages a day for each page."""
 BAND = BANDS[Tier.MONTHLY]
 
 
-def page_rates(pages: int, chance: np.random.Generator) -> np.ndarray:
-    """Changes a day of each page."""
+Population = Callable[[int, np.random.Generator], np.ndarray]
+"""Changes a day of each of so many pages."""
+
+
+def mixed(pages: int, chance: np.random.Generator) -> np.ndarray:
+    """A tenth change 1 to 8 times a day, a quarter about every three days, two in five about once a month, a quarter never."""
     fast, often, rare = pages // 10, pages // 4, pages * 2 // 5
     rates = np.zeros(pages)
     rates[:fast] = chance.uniform(1, 8, fast)
     rates[fast : fast + often] = 1 / 3 * 1.2 ** chance.uniform(-1, 1, often)
     rates[fast + often : fast + often + rare] = 1 / 30 * 2 ** chance.uniform(-1, 1, rare)
     return rates
+
+
+def manuals(pages: int, chance: np.random.Generator) -> np.ndarray:
+    """Seven in ten never change, a quarter every few weeks or months, one in twenty about daily."""
+    rare, often = pages // 4, pages // 20
+    rates = np.zeros(pages)
+    rates[:rare] = 1 / 60 * 3 ** chance.uniform(-1, 1, rare)
+    rates[rare : rare + often] = chance.uniform(0.2, 2, often)
+    return rates
+
+
+def news(pages: int, chance: np.random.Generator) -> np.ndarray:
+    """Two in five change 2 to 24 times a day, three in ten about daily, the others about every forty days."""
+    fast, daily = pages * 2 // 5, pages * 3 // 10
+    slow = pages - fast - daily
+    return np.concatenate(
+        [chance.uniform(2, 24, fast), chance.uniform(0.2, 2, daily), 1 / 40 * 2 ** chance.uniform(-1, 1, slow)]
+    )
+
+
+def spread(pages: int, chance: np.random.Generator) -> np.ndarray:
+    """Every rate from years to hours, with twenty days in the middle."""
+    return np.minimum(24.0, 0.05 * np.exp(2 * chance.standard_normal(pages)))
+
+
+POPULATIONS: dict[str, Population] = {"mixed": mixed, "manuals": manuals, "news": news, "spread": spread}
 
 
 @dataclass
@@ -144,6 +175,9 @@ POLICIES: dict[str, Callable[[World, float], Policy]] = {
 }
 
 
+PEERS = ("uniform", "two tiers", "nutch")
+
+
 def simulate(
     policy: Callable[[World, float], Policy],
     budget: float,
@@ -151,11 +185,12 @@ def simulate(
     pages: int,
     days: int,
     seed: int,
+    population: Population = mixed,
     is_limited: bool = True,
 ) -> tuple[float, float]:
     """Freshness, and visits a day for each page."""
     chance = np.random.default_rng(seed)
-    world = World(page_rates(pages, chance), chance)
+    world = World(population(pages, chance), chance)
     ours = policy(world, budget)
     allowed = 0.0
     for run in range(1, days * RUNS_A_DAY + 1):
@@ -168,33 +203,53 @@ def simulate(
     return world.freshness(), world.visits / pages / days
 
 
-def compare(budget: float, *, pages: int = 2000, days: int = 120, seeds: int = 3) -> dict[str, float]:
-    """Mean freshness of each policy at a budget."""
-    return {
-        name: float(np.mean([simulate(policy, budget, pages=pages, days=days, seed=seed)[0] for seed in range(seeds)]))
+@dataclass(frozen=True)
+class Comparison:
+    freshness: dict[str, float]
+    """Mean of each policy."""
+    shares: list[float]
+    """Of the bound, by seed: kbcite's."""
+
+
+def compare(budget: float, population: Population = mixed, seeds: int = SEEDS) -> Comparison:
+    """Every policy at a budget, on seeds that nothing was chosen on."""
+    found = {
+        name: [
+            simulate(policy, budget, pages=PAGES, days=DAYS, seed=FIRST_SEED + n, population=population)[0]
+            for n in range(seeds)
+        ]
         for name, policy in POLICIES.items()
     }
+    shares = [ours / bound for ours, bound in zip(found["kbcite"], found["bound"], strict=True)]
+    return Comparison({name: float(np.mean(values)) for name, values in found.items()}, shares)
 
 
-def report() -> bool:
-    """Simulate, print a line a budget; True if every one is above its peers and within its bar."""
-    print("schedule: freshness of 2,000 simulated pages over 120 days, mean of 3 seeds")
-    print("pages a day  " + "".join(f"{name:>11}" for name in POLICIES) + "   share of the bound")
-    ok = True
-    for budget, bar in BARS.items():
-        found = compare(budget)
-        share = found["kbcite"] / found["bound"]
-        is_best = all(found["kbcite"] > found[name] for name in ("uniform", "two tiers", "nutch"))
-        ok &= is_best and share >= bar
-        figures = "".join(f"{value:11.3f}" for value in found.values())
-        print(
-            f"{budget:8.0%}     {figures}   {share:.1%} (bar {bar:.0%}) {'ok' if is_best and share >= bar else 'MISSED'}",
-            flush=True,
-        )
-    freshness, cost = simulate(
-        lambda world, _: Ours(world, 1.0, 7.0), 1.0, pages=2000, days=120, seed=0, is_limited=False
+def report(seeds: int = SEEDS) -> bool:
+    """Simulate, print a line a population and budget; True if all are above the peers, and the mixed one within its bars."""
+    print(f"schedule: freshness of {PAGES:,} simulated pages over {DAYS} days, mean of {seeds} seeds")
+    print(
+        f"{'population':<10} {'pages a day':>11} "
+        + "".join(f"{name:>10}" for name in POLICIES)
+        + "   share of the bound, least"
     )
-    uniform, _ = simulate(Policy, cost, pages=2000, days=120, seed=0)
+    ok = True
+    for name, population in POPULATIONS.items():
+        for budget, bar in BARS.items():
+            found = compare(budget, population, seeds)
+            is_best = all(found.freshness["kbcite"] > found.freshness[peer] for peer in PEERS)
+            share = float(np.mean(found.shares))
+            is_within = name != "mixed" or share >= bar
+            ok &= is_best and is_within
+            figures = "".join(f"{value:10.3f}" for value in found.freshness.values())
+            told = f" (bar {bar:.0%})" if name == "mixed" else ""
+            print(
+                f"{name:<10} {budget:>11.0%} {figures}   {share:.1%}, {min(found.shares):.1%}{told} {'ok' if is_best and is_within else 'MISSED'}",
+                flush=True,
+            )
+    freshness, cost = simulate(
+        lambda world, _: Ours(world, 1.0, 7.0), 1.0, pages=PAGES, days=DAYS, seed=FIRST_SEED, is_limited=False
+    )
+    uniform, _ = simulate(Policy, cost, pages=PAGES, days=DAYS, seed=FIRST_SEED)
     print(
         f"default settings without a limit: {cost:.1%} of the pages a day, {freshness:.3f}; uniform at that cost {uniform:.3f}"
     )
@@ -202,4 +257,4 @@ def report() -> bool:
 
 
 if __name__ == "__main__":
-    sys.exit(0 if report() else 1)
+    sys.exit(0 if report(*map(int, sys.argv[1:2])) else 1)
