@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from kbcite.cli.differences import marked
 from kbcite.clock import to_minute
 from kbcite.records import PageState, Skipped
-from kbcite.render import one_line, printable
+from kbcite.render import counted, one_line, printable
 
 if TYPE_CHECKING:
     from kbcite.page.text_difference import Difference, DifferingLine
@@ -65,7 +65,7 @@ def _differing(difference: Difference) -> list[str]:
         each = room if not gone or not new else max(room // 2, room - min(len(gone), len(new)))
         shown += map(_line, [*beside, *gone[:each], *new[:each]])
         left_out += len(gone[each:]) + len(new[each:])
-    return shown if not left_out else [*shown, f"    … {_count(left_out, 'more line')}; --json lists all of them"]
+    return shown if not left_out else [*shown, f"    … {counted(left_out, 'more line')}; --json lists all of them"]
 
 
 def _line(line: DifferingLine) -> str:
@@ -73,10 +73,6 @@ def _line(line: DifferingLine) -> str:
     differing = sum(len(part.text) for part in line.parts if part.changed)
     text = line.text if differing > MOSTLY * len(line.text) else marked(line)
     return f"    {line.side} {one_line(text, MAX_LINE_CHARS)}"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def report_record(records: Sequence[Rechecked], skipped: Sequence[Skipped]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from kbcite.cli.context import Context, OpenStore, Wait, context_of
 from kbcite.cli.folding import columns_of, folded
 from kbcite.cli.interrupt import Stop
 from kbcite.cli.progress import progress
-from kbcite.cli.rendering import rendering
+from kbcite.cli.rendering import fetching
 from kbcite.errors import ExitCode, Finding, UsageError
 from kbcite.records import FetchFailure, Skipped
 from kbcite.render import one_line, printable, summary
@@ -85,21 +85,14 @@ def run_crawl(
     """Crawl; counts of pages fetched for the first time, changed and unchanged, of what was skipped and what failed."""
     from kbcite.stages.crawl import crawl_site
     from kbcite.stages.crawl_queue import LeftOut
-    from kbcite.web.fetch import Fetcher
-    from kbcite.web.scope import Scope
 
     settings = store.settings
     if context.offline:
         raise UsageError("--offline forbids fetching; run it without")
     counts = Counter({"fetched": 0, "changed": 0, "unchanged": 0, "skipped": 0, "failed": 0})
-    scope = Scope(settings.sources)
     named = {*urls, *(source.url for source in settings.sources)}
     seen: set[int] = set()
-    with (
-        Fetcher(settings.crawl, allow_private=scope.allows_private, clock=context.clock) as fetcher,
-        rendering(context, store, fetcher) as render,
-        progress(context, "crawl") as advance,
-    ):
+    with fetching(context, store) as render, progress(context, "crawl") as advance:
         for event in crawl_site(
             store.database,
             store.archive,

@@ -9,7 +9,7 @@ import typer
 from kbcite.cli.context import Context, Wait, context_of
 from kbcite.cli.progress import progress
 from kbcite.errors import Finding, NotFound
-from kbcite.render import one_line, summary
+from kbcite.render import counted, one_line, summary
 
 if TYPE_CHECKING:
     from kbcite.store.doctor import Symptom
@@ -66,10 +66,8 @@ def doctor(
         lines.append("nothing is wrong" + ("" if read_data else "; --read-data reads every archived body too"))
     context.show("\n".join(lines), record)
     if examination.damage:
-        kinds = len(examination.damage)
-        raise Finding(
-            f"{kinds} kind{'s' * (kinds > 1)} of damage in {context.store}; {_next(examination.damage, repair)}"
-        )
+        kinds = counted(len(examination.damage), "kind")
+        raise Finding(f"{kinds} of damage in {context.store}; {_next(examination.damage, repair)}")
 
 
 def _make_database(context: Context) -> list[str]:

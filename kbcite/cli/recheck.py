@@ -9,10 +9,10 @@ from kbcite.cli.change_report import is_news, report_record, report_text
 from kbcite.cli.context import Context, OpenStore, Wait, context_of, find_page
 from kbcite.cli.interrupt import Stop
 from kbcite.cli.progress import progress
-from kbcite.cli.rendering import rendering
+from kbcite.cli.rendering import fetching
 from kbcite.errors import ExitCode, Finding, NotFound, UsageError
 from kbcite.records import Skipped
-from kbcite.render import one_line, printable, summary
+from kbcite.render import counted, one_line, printable, summary
 
 if TYPE_CHECKING:
     from kbcite.stages.recheck_verdict import Rechecked
@@ -57,9 +57,9 @@ def recheck(
     news = sum(map(is_news, records))
     _show(context, records, skipped)
     if exit_code and news:
-        raise Finding(f'{_pages(news)} not as before; "kbcite build" takes up the changes', ExitCode.CHANGES)
+        raise Finding(f'{counted(news, "page")} not as before; "kbcite build" takes up the changes', ExitCode.CHANGES)
     if unreachable := sum(record.outcome == "unreachable" for record in records):
-        raise Finding(f"{_pages(unreachable)} could not be read; visited again when due")
+        raise Finding(f"{counted(unreachable, 'page')} could not be read; visited again when due")
 
 
 def _mark(context: Context, urls: list[str], wait_s: float) -> None:
@@ -69,7 +69,7 @@ def _mark(context: Context, urls: list[str], wait_s: float) -> None:
             for page in pages:
                 store.database.pages.mark(page.id, context.clock())
     context.show(
-        f'{_pages(len(pages))} marked: the next "kbcite recheck" visits what is marked first',
+        f'{counted(len(pages), "page")} marked: the next "kbcite recheck" visits what is marked first',
         {"marked": [page.url for page in pages]},
     )
 
@@ -86,18 +86,11 @@ def _run(
     """What became of each page that was visited, and the pages that were not."""
     from kbcite.page.cleaning import clean_page
     from kbcite.stages.recheck import recheck_pages
-    from kbcite.web.fetch import Fetcher
-    from kbcite.web.scope import Scope
 
     settings = store.settings
     records: list[Rechecked] = []
     skipped: list[Skipped] = []
-    scope = Scope(settings.sources)
-    with (
-        Fetcher(settings.crawl, allow_private=scope.allows_private, clock=context.clock) as fetcher,
-        rendering(context, store, fetcher) as render,
-        progress(context, "recheck") as advance,
-    ):
+    with fetching(context, store) as render, progress(context, "recheck") as advance:
         for record in recheck_pages(
             store.database,
             store.archive,
@@ -131,7 +124,3 @@ def _show(context: Context, records: list[Rechecked], skipped: list[Skipped]) ->
     if context.as_json or report or not context.quiet:
         text = f"{report}\n\n{summary(counts)}" if report else summary(counts)
         context.show(text, {**counts, **report_record(records, skipped)})
-
-
-def _pages(number: int) -> str:
-    return f"{number} page{'' if number == 1 else 's'}"

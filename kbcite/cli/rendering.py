@@ -17,6 +17,21 @@ _NAMED = 3
 
 
 @contextmanager
+def fetching(context: Context, store: OpenStore) -> Iterator[RenderingFetch]:
+    """The fetch of a crawl or a recheck: guarded by the sources, in a browser where a page needs one."""
+    from kbcite.web.fetch import Fetcher
+    from kbcite.web.scope import Scope
+
+    settings = store.settings
+    allows_private = Scope(settings.sources).allows_private
+    with (
+        Fetcher(settings.crawl, allow_private=allows_private, clock=context.clock) as fetcher,
+        rendering(context, store, fetcher) as render,
+    ):
+        yield render
+
+
+@contextmanager
 def rendering(context: Context, store: OpenStore, fetcher: Fetcher) -> Iterator[RenderingFetch]:
     """A fetch that hands pages to a browser where they need one. At the end it is closed, and pages that went without are named."""
     from kbcite.stages.render import RenderingFetch
@@ -32,5 +47,9 @@ def rendering(context: Context, store: OpenStore, fetcher: Fetcher) -> Iterator[
     if render.unread:
         named = ", ".join(printable(url) for url in sorted(render.unread)[:_NAMED])
         more = f" and {len(render.unread) - _NAMED} more" if len(render.unread) > _NAMED else ""
-        context.say(f"{len(render.unread)} pages are written by scripts and were not read: {named}{more}")
+        number = len(render.unread)
+        what = (
+            "1 page is written by scripts and was" if number == 1 else f"{number} pages are written by scripts and were"
+        )
+        context.say(f"{what} not read: {named}{more}")
         context.say(f"{render.unavailable}; then crawl again")

@@ -9,7 +9,7 @@ import typer
 from kbcite.cli.context import context_of
 from kbcite.clock import to_minute
 from kbcite.errors import NotFound, StoreError
-from kbcite.render import printable
+from kbcite.render import counted, printable
 
 
 def register(app: typer.Typer) -> None:
@@ -65,14 +65,14 @@ def _index(folder: Path) -> dict[str, Any] | None:
 def _text(record: dict[str, Any]) -> str:
     lines = [f"store      {record['store']}"]
     lines += [
-        f"source     {printable(row['url'])}  {row['type']}, {row['pages']} page{'s' * (row['pages'] != 1)}"
+        f"source     {printable(row['url'])}  {row['type']}, {counted(row['pages'], 'page')}"
         for row in record["sources"]
     ] or ["source     none yet"]
     states = ", ".join(f"{count} {state}" for state, count in sorted(record["states"].items())) or "none"
     archive = record["archive"]
     lines += [
         f"pages      {record['pages']} ({states}), {_due(record)}",
-        f"documents  {record['documents']}, {record['skipped']} page{'s' * (record['skipped'] != 1)} skipped",
+        f"documents  {record['documents']}, {counted(record['skipped'], 'page')} skipped",
         f"blocks     {record['blocks']}",
         *(f"vectors    {row['vectors']} by {_model(row['fingerprint'])}" for row in record["encoders"]),
         *([f"index      {_index_text(record['index'])}"] if record["index"] else []),
