@@ -31,6 +31,7 @@ _CUT_TAGS = frozenset("aside footer form menu address".split())
 _HEADER = frozenset(("header",))
 _SECTIONS = frozenset("article main section li".split())
 _PROTECTED_TAGS = frozenset("pre table tbody tr td blockquote h1 h2 h3 h4 p".split())
+_KEY_WORDS = frozenset(("label",))
 _AUTHOR_WORDS = frozenset(("author", "authors"))
 _PICTURE_WORDS = frozenset(("gallery", "slideshow"))
 _PARAGRAPH_WORDS = frozenset(("bio", "byline"))
@@ -47,15 +48,19 @@ _LONGEST_STATEMENT = 600
 _DATELINE_CHARS = 200
 _SAID_CHARS = 30
 _LAST_HEADINGS = 2
+_LONGEST_NUMBERS = 5000
+# Behind a heading the text goes on without a blank where the source has none: `Related productsSaw`.
 _NOISE = re.compile(
     r"\W*(?:相关(?:阅读|文章|新闻|推荐|链接|报道|内容|专题|话题)|(?:推荐|延伸|扩展|猜你想|热门|精彩)(?:阅读|文章|推荐|评论|新闻|标签)|猜你喜欢|为[你您]推荐|"
     r"广告|上一篇|下一篇|编辑推荐|网友评论|大家都在看|其他人也在看|扫一扫|分享到|责任编辑|责编|"
-    r"(?:related|recommended|popular|similar|more|latest|recent) (?:articles?|posts?|stories|reading|links|topics|content|news|products)\b|"
+    r"(?:related|recommended|popular|similar|more|latest|recent) (?:articles?|posts?|stories|reading|links|topics|content|news|products)(?-i:(?![a-z]))|"
     r"(?:recommended|trending|advertisement|sponsored|share this|see also|also read|read also|read next|read more|you (?:may|might) also|"
+    r"ähnliche (?:artikel|produkte|beiträge)|das könnte (?:sie|dich|ihnen|dir)|kunden kauften|passendes zubehör|vous aimerez|"
+    r"produits (?:similaires|associés)|productos relacionados|prodotti correlati|関連商品|おすすめ(?:商品|記事)|похожие|看了又看|店铺热销|"
     r"customers (?:who|also)|frequently bought|recently viewed|complete (?:the|your) look|"
     r"baca juga|lesen sie auch|mehr zum thema|(?:à )?lire aussi|voir aussi|leia (?:também|mais)|lea también|te puede interesar|leggi anche|"
     r"lees ook|czytaj (?:też|także)|zobacz (?:też|także)|читайте также|関連(?:記事|リンク)|あわせて読みたい|관련\s?기사|"
-    r"more (?:from|on|in)|most (?:read|popular|viewed)|don'?t miss|sign up|subscribe|follow us)\b)",
+    r"more (?:from|on|in)|most (?:read|popular|viewed)|don'?t miss|sign up|subscribe|follow us)(?-i:(?![a-zß-ÿ])))",
     re.IGNORECASE,
 )
 _STATEMENT = re.compile(
@@ -69,7 +74,7 @@ _DAY = re.compile(r"\d\d\d\d[-/.年]\d{1,2}[-/.月]\d{1,2}")
 _DATELINE_WORD = re.compile(r"(?:published|updated|posted|written by|last modified)\b")
 _DATELINE_LABEL = re.compile(
     r"(?:(?:发布|公告|更新|发表)?(?:时间|日期)|来源|作者|编辑|记者|浏览(?:次数|量)?|阅读(?:次数|量)?|点击(?:数|量)?|字体|字号|大小)\s*[:：]"
-    r"|[发發][布表]于|只看(?:该作者|楼主)|(?:查看|回复)\s*[:：]\s*\d"
+    r"|[发發][布表]于|只看(?:该作者|楼主)|IP\s?属地|(?:查看|回复)\s*[:：]\s*\d"
 )
 _NOTES_NAME = re.compile(r"(?<![a-z])(?:(?:foot|end)notes?|references|reflist|bibliography)(?![a-z])", re.IGNORECASE)
 _SENTENCE_END = re.compile("[。！？]")
@@ -136,7 +141,8 @@ def cut_named(regions: Regions, kind: PageKind) -> dict[int, str]:
             leads_nowhere = found <= LINKING_WORDS and not holds(region, LINK_COUNT) and holds(region, PROSE)
             # One class of many says who wrote a post, `topic-author`, and not that it is about its author.
             is_post = kind.is_forum and found <= _AUTHOR_WORDS and _has_many_classes(regions, region)
-            if not (is_titled or is_picture or leads_nowhere or is_post):
+            is_key = found <= _KEY_WORDS and _is_key(regions, region, left)
+            if not (is_titled or is_picture or leads_nowhere or is_post or is_key):
                 cut(region, "named")
     for region in _carriers(names, _HEADER, gone):
         if not (
@@ -199,6 +205,15 @@ def _trusted(regions: Regions, carriers: dict[int, frozenset[str]], running: np.
 
 def _is_inside(regions: Regions, region: int, tags: Collection[str]) -> bool:
     return any(regions.tags[outer] in tags for outer in regions.ancestors(region))
+
+
+def _is_key(regions: Regions, region: int, left: np.ndarray) -> bool:
+    """True for what is named a label and has its value beside it: `Weight`, `1.2 kg`."""
+    value = regions.ends[region]
+    if left[LINKS, region:value].any() or value >= regions.ends[regions.parents[region]]:
+        return False
+    chars, links = left[[CHARS, LINKS], value : regions.ends[value]].sum(axis=1).tolist()
+    return bool(chars > 2 * links)
 
 
 def _has_many_classes(regions: Regions, region: int) -> bool:
@@ -275,6 +290,8 @@ def _looks_like(page: Page, region: int, index_chars: float) -> str:
     if not chars or tag in HEADINGS or tag == "pre":
         return ""
     density = page.links[region] / chars
+    if tag in ("ul", "ol") and not density and chars < _LONGEST_NUMBERS and page.text(region).isdigit():
+        return "line numbers"
     if index_chars:
         return "links" if density > 0.8 and chars < index_chars and _is_menu(page, region) else ""
     unit = page.unit
@@ -298,7 +315,7 @@ def _looks_like(page: Page, region: int, index_chars: float) -> str:
         return "counter"
     if is_block and chars < _LONGEST_LABEL and _AD_LABEL.fullmatch(text):
         return "noise words"
-    if may_be_noise and _NOISE.match(text) and not _heads_written_list(page, region):
+    if may_be_noise and _NOISE.match(text) and not _is_section(page, region, text):
         return "noise words"
     if may_be_noise and _is_pager(text):
         return "pager"
@@ -360,7 +377,11 @@ def _reads_as_dateline(text: str) -> bool:
 def _dateline_marks(text: str) -> int:
     """How many days and words of a dateline a text holds; two say as much as more."""
     marks = len(_DAY.findall(text)) + len(_DATELINE_WORD.findall(text))
-    if marks < 2 and not text.isascii() and (":" in text or "：" in text or "于" in text or "看" in text):
+    if (
+        marks < 2
+        and not text.isascii()
+        and (":" in text or "：" in text or "于" in text or "看" in text or "IP" in text)
+    ):
         marks += len(_DATELINE_LABEL.findall(text))
     return marks
 
@@ -412,11 +433,10 @@ def _is_notes(page: Page, region: int) -> bool:
     return any(_NOTES_NAME.search(page.elements[outer].get("class", "")) for outer in around)
 
 
-def _heads_written_list(page: Page, region: int) -> bool:
-    """True for a block around a heading, `See also`, before a list that stays."""
-    inner, behind = region + 1, page.ends[region]
-    is_heading = inner < behind and page.tags[inner] in HEADINGS and page.chars[inner] == page.chars[region]
-    return is_heading and behind < page.ends[page.parents[region]] and _is_written_list(page, behind)
+def _is_section(page: Page, region: int, text: str) -> bool:
+    """True for a section that a reference calls `See also`, and for the block around its heading."""
+    inner = region + 1
+    return text[:8].lower() == "see also" and inner < page.ends[region] and page.tags[inner] in HEADINGS
 
 
 def _is_item_of_text(page: Page, region: int) -> bool:

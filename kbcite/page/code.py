@@ -22,7 +22,9 @@ _LANGUAGES = frozenset(
     "powershell properties python py r ruby rust sass scala scheme scss sh shell sql swift toml ts tsx typescript vb vim "
     "vue xml yaml yml".split()
 )
-_NO_LANGUAGES = frozenset("block wrapper snippet container box area toolbar none".split())
+_NO_LANGUAGES = frozenset(
+    "block wrapper snippet container box area toolbar none panel content header example sample".split()
+)
 _NUMBERS = re.compile(r"[\d\s]*")
 _NUMBER_CLASS = re.compile(
     r"\b(?:lineno|linenos|line-?numbers?|gutter|ln-num|lnt?|hljs-ln-numbers|blob-num)\b", re.IGNORECASE

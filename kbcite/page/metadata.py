@@ -20,6 +20,8 @@ from kbcite.words import CJK, language_of
 _BY = re.compile(r"^\s*(?:作者|文|撰文|记者|通讯员|by|written by|author|von|par|por)\s*[:：/／|\s]\s*", re.IGNORECASE)
 _AUTHOR_LINE = re.compile(r"(?:作者|撰文|(?<![\u4e00-\u9fff])文字?)\s?[:：/／]\s*([^\s:：|,，。;；()（）]{2,20})")
 _AUTHOR_HINT = re.compile(r"\b(?:author|byline|writer)(?:[-_ ]?name)?\b", re.IGNORECASE)
+_OTHER_AUTHOR = re.compile(r"\b(?:review|comment|reply)[-_]?author", re.IGNORECASE)
+"""Who wrote what stands below the text."""
 _AUTHOR_METAS = (
     "author",
     "article:author",
@@ -223,6 +225,8 @@ def _author_near(heading: etree._Element) -> str | None:
                 continue
             if (match := _AUTHOR_LINE.search(text)) and (names := _distinct([match[1]])):
                 return names[0]
+        if _OTHER_AUTHOR.search(element.get("class") or ""):
+            continue
         if _AUTHOR_HINT.search(f"{element.get('class')} {element.get('rel')} {element.get('itemprop')}"):
             named = next((inner for inner in element.iter() if inner.get("itemprop") == "name"), element)
             names = _distinct([named.get("content") or text_of(named)])

@@ -177,6 +177,9 @@ class TestAuthor:
     def test_the_author_is_read_from_where_the_page_names_one(self, head: str, body: str) -> None:
         assert metadata(head, H1 + body).author == "张三"
 
+    def test_who_wrote_a_review_is_not_the_author(self) -> None:
+        assert metadata(body=H1 + "<div class='review-author'>张三</div>").author is None
+
     @pytest.mark.parametrize("name", ["admin", "https://facebook.com/paper", "example.com", "佚名", ""])
     def test_what_is_no_name_is_no_author(self, name: str) -> None:
         assert metadata(f'<meta name="author" content="{name}">').author is None
