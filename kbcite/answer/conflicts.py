@@ -17,8 +17,9 @@ from kbcite.answer.questions import Question
 from kbcite.answer.slots import differing_runs
 from kbcite.answer.weights import Weigh, is_stop, share, stems
 from kbcite.clock import from_text
+from kbcite.patterns import pattern
 from kbcite.records import Place, RetrievedBlock, SourceType
-from kbcite.words import normalise
+from kbcite.words import language_of, normalise
 
 GOOD_ENOUGH = 0.6
 """Share of the best passage's score from which another passage speaks to the question."""
@@ -66,7 +67,9 @@ def _between_copies(
         if a.url == b.url or len(a.text) > LONGEST_COPY or not 0.7 < len(a.text) / max(1, len(b.text)) < 1.4:
             continue
         runs = differing_runs(a.text, b.text)
-        if runs is None or _names_the_question(runs, question) or not all(map(_may_be_a_value, runs)):
+        if runs is None or _names_the_question(runs, question):
+            continue
+        if not all(map(_may_be_a_value, runs)) or not _are_one_script(runs):
             continue
         holders = [
             next((c for c in ranked if c.block == n and run in c.passage.text), None)
@@ -117,7 +120,7 @@ def _values(question: Question, one: Candidate, other: Candidate, weigh: Weigh) 
     if runs := differing_runs(mine, theirs):
         if _names_the_question(runs, question):
             return None
-        if not all(map(_may_be_a_value, runs)):
+        if not all(map(_may_be_a_value, runs)) or not _are_one_script(runs):
             return None
         return runs if any(c.isdigit() for c in runs[0]) or not question.asks_for_figure else None
     if not question.asks_for_figure:
@@ -139,8 +142,22 @@ def _values(question: Question, one: Candidate, other: Candidate, weigh: Weigh) 
 
 
 def _may_be_a_value(run: str) -> bool:
-    """False for several small English words: two sentences on one thing then go on differently, and hold no two values."""
-    return not (run.isascii() and run[1:].islower() and " " in run) or any(c.isdigit() for c in run)
+    """False for what only words a sentence otherwise: several small English words, Chinese with a comma or a particle, a unit."""
+    if language_of(run) != "zh":
+        return not (run.islower() and " " in run) or any(c.isdigit() for c in run)
+    if any(c.isdigit() for c in run):
+        return not _COMMA.search(run)
+    return not _COMMA.search(run) and not _PARTICLE.search(run) and run not in _UNITS
+
+
+def _are_one_script(runs: tuple[str, str]) -> bool:
+    """False for a name and its transliteration, 谷歌 and Google."""
+    return language_of(runs[0]) == language_of(runs[1]) or any(c.isdigit() for c in "".join(runs))
+
+
+_COMMA = pattern(r"[，、；。]|,(?!\d)")
+_PARTICLE = pattern("[了到您你我着吗呢们这那就都也]|是$")
+_UNITS = frozenset("公里 千米 公尺 米 公分 厘米 公斤 千克 公克 克 公顷 平方公里 平方千米 毫米".split())
 
 
 def _only_differing(a: list[Figure], b: list[Figure]) -> tuple[str, str] | None:

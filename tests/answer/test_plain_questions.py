@@ -2,6 +2,7 @@
 
 import pytest
 
+from kbcite.answer.passages import split_passages
 from kbcite.answer.questions import Kind, answers_kind, halves, read_question, subject_of
 from tests.answer.blocks import retrieved
 from tests.answer.test_answering import ask
@@ -126,3 +127,30 @@ def test_a_name_before_a_noun_that_nothing_holds_is_not_answered_by_the_others()
 def test_who_works_there_is_said_by_who_is_employed():
     page = retrieved("Today the company employs 64 people and runs five stations.", 0, title="About the company")
     assert "64 people" in ask("How many people work at the company?", [page]).text
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("这条线路一期工程全长20公里。", "这条线路一期工程全长20千米。"),
+        ("记者采访了解到，合唱团是刘超创办的。", "记者采访时获悉，合唱团是刘超创办的。"),
+        ("这家公司与亚马逊、谷歌并称为四大。", "这家公司与亚马逊、Google并称为四大。"),
+        ("距离选举只剩四天，民主、共和两党的选战白热化。", "距离选举只剩几天，红蓝两党的选战白热化。"),
+    ],
+)
+def test_other_words_for_the_same_are_no_difference(one, other):
+    blocks = [retrieved(one, 0), retrieved(other, 1)]
+    question = "一期工程全长多少？" if "工程" in one else "合唱团是谁创办的？" if "合唱" in one else f"{one[:8]}怎样？"
+    assert ask(question, blocks).conflicts == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("新华社南京1月10日电（记者王志）决赛将于11日进行。", "决赛将于11日进行。"),
+        ("某某网讯 6月2日下午消息，公司今日发布财报。", "公司今日发布财报。"),
+        ("人民日报报道的内容有误。", "人民日报报道的内容有误。"),
+    ],
+)
+def test_who_reports_is_no_part_of_what_is_reported(text, shown):
+    assert [passage.shown for passage in split_passages(text)] == [shown]
