@@ -104,7 +104,9 @@ def _read_file(file: IO[bytes], name: str, max_bytes: int, budget: _Budget) -> I
                 request = record
             elif record.rec_type == "conversion":
                 if isinstance(held, Capture) and _is_rendering(record, held):
-                    held = _with_rendering(held, record, max_bytes)
+                    # Let go of first: should the file break off here, what was received must not pass for the page.
+                    received, held = held, None
+                    held = _with_rendering(received, record, max_bytes)
             elif record.rec_type in ("response", "revisit"):
                 if held is not None:
                     yield held

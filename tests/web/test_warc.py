@@ -308,6 +308,15 @@ def test_a_rendering_that_is_damaged_does_not_leave_the_shell_as_a_page(tmp_path
     assert (skipped.url, skipped.reason) == ("https://a.example/1", "wrong_digest")
 
 
+def test_a_file_that_breaks_off_in_a_rendering_does_not_leave_the_shell_as_a_page(tmp_path: Path) -> None:
+    out = io.BytesIO()
+    long = {"shell": SHELL, "one": b"<p>" + bytes(range(256)) * 4000}
+    write_warc(out, [rendered(1, "https://a.example/1", "one")], long.__getitem__, "test")
+    (tmp_path / "a.warc.gz").write_bytes(out.getvalue()[:-2000])
+    (broken,) = read(tmp_path / "a.warc.gz", 10_000_000)
+    assert isinstance(broken, Broken | Skipped), "and no Capture"
+
+
 def test_a_conversion_by_another_program_is_no_page(tmp_path: Path) -> None:
     from warcio.warcwriter import WARCWriter
 
