@@ -89,6 +89,7 @@ def read_question(text: str) -> Question:
 
 
 _CLAUSES = pattern(r",?\s(?P<and>and)\s+(?=(?:what|when|who|where|why|how|which)\b)", re.IGNORECASE)
+_PRONOUN = pattern(r"\b(?:it|its|they|them|their|he|him|his|she|her|this|that|these|those|one)\b", re.IGNORECASE)
 _ASKS_ZH = "(?:多少|多久|多长|多大|什么|谁|哪|几|怎么|如何|为什么)"
 _CLAUSES_ZH = pattern(f"{_ASKS_ZH}[^，,]*(?P<joint>[，,])(?=.*{_ASKS_ZH})")
 _ASKED_ZH = pattern(f"(?:要|需要|是|有|在)?{_ASKS_ZH}.*")
@@ -98,19 +99,29 @@ _CONJUNCTS = pattern(
 )
 
 
+def clauses(question: Question) -> list[Question]:
+    """The two questions of `When does it open, and what does a ticket cost?`; nothing where there is one.
+
+    What the second one calls `it`, or leaves out in Chinese, is taken from the first.
+    """
+    if match := _CLAUSES_ZH.search(question.text):
+        first, second = question.text[: match.start("joint")], question.text[match.end("joint") :]
+        about = _ASKED_ZH.sub("", first)
+        return [read_question(first), replace(read_question(second), text=f"{about}{second}")]
+    if match := _CLAUSES.search(question.text):
+        first, second = question.text[: match.start()], question.text[match.end("and") :].strip()
+        about = re.sub(r"^\W*\w+", "", first) if _PRONOUN.search(second) else ""
+        return [read_question(first), replace(read_question(second), text=f"{second} {about}".strip())]
+    return []
+
+
 def halves(question: Question) -> list[Question]:
     """A question for two things as one question for each: the words right after the joint are left out, then those before it.
 
     `上海和北京的面积` becomes `上海的面积` and `北京的面积`, near enough for the words that a passage should say.
     """
-    if clauses := _CLAUSES_ZH.search(question.text):
-        first, second = question.text[: clauses.start("joint")], question.text[clauses.end("joint") :]
-        about = _ASKED_ZH.sub("", first)  # what the second clause leaves out
-        return [read_question(first), replace(read_question(second), text=f"{about}{second}")]
-    if clauses := _CLAUSES.search(question.text):
-        first, second = question.text[: clauses.start()], question.text[clauses.end("and") :]
-        about = re.sub(r"^\W*\w+", "", first)  # what the second clause calls `it`
-        return [read_question(first), replace(read_question(second), text=f"{second} {about}")]
+    if two := clauses(question):
+        return two
     match = _CONJUNCTS.search(question.text) if question.is_joined else None
     if match is None:
         return []
@@ -202,14 +213,14 @@ def defines(subject: str, sentence: str, heading: str) -> float:
     return 0.8 if _IT_IS.match(sentence) and re.search(name, simplify(heading), re.IGNORECASE) else 0.0
 
 
-_SURNAME = (
+SURNAMES = (
     "赵钱孙李周吴郑王冯陈褚卫蒋沈韩杨朱秦尤许何吕施张孔曹严华金魏陶姜戚谢邹喻柏窦章苏潘葛范彭郎鲁韦马苗方俞任袁柳鲍史唐费廉岑薛雷贺倪汤"
     "滕殷罗毕郝安常乐于傅齐康伍余顾孟黄穆萧尹姚邵汪祁毛米戴宋庞熊纪舒屈项祝董梁杜阮蓝闵席季贾江童颜郭梅盛林钟徐邱骆高夏蔡田樊胡凌霍万"
     "柯卢莫房丁邓洪包左石崔龚程邢裴陆翁焦侯段谷车牛刘詹叶黎白蒲赖卓乔翟谭贺冉边习温耿关曾游肖"
 )
 _SIGNS: dict[Kind, re.Pattern[str]] = {
     Kind.PERSON: pattern(
-        rf"[\u4e00-\u9fff]{{2,}}[·•][\u4e00-\u9fff]{{2,}}|[{_SURNAME}][\u4e00-\u9fff]{{1,2}}(?![\u4e00-\u9fff]*省)"
+        rf"[\u4e00-\u9fff]{{2,}}[·•][\u4e00-\u9fff]{{2,}}|[{SURNAMES}][\u4e00-\u9fff]{{1,2}}(?![\u4e00-\u9fff]*省)"
         r"|\b[A-Z][\w’'-]+(?:\s+(?:[A-Z]\.|[a-z]{2,3}|[A-Z][\w’'-]+)){1,3}\b"
     ),
     Kind.PLACE: pattern(

@@ -12,6 +12,7 @@ from kbcite.answer.answering import AnswerOptions, answer, refuse
 from kbcite.answer.deep_link import page_link
 from kbcite.answer.llm import Complete
 from kbcite.answer.passage_ranking import Nearness
+from kbcite.answer.questions import clauses, read_question
 from kbcite.answer.record import to_record
 from kbcite.answer.trace import Trace, trace_of
 from kbcite.answer.trace import to_record as trace_to_record
@@ -61,7 +62,7 @@ def answer_question(
         look.begin(question)
         options = replace(options, question_class=look.question_class, is_high_risk=look.is_high_risk)
     begun = time.perf_counter()
-    retrieved = retrieve(question)
+    retrieved = retrieve_each_clause(question, retrieve)
     found = time.perf_counter()
     looked = look.finish(retrieved) if look is not None else None
     seen = time.perf_counter()
@@ -109,6 +110,25 @@ def answer_question(
     cited = [(source.n, source.block_id, document_of[source.n], source.snapshot.digest) for source in sources]
     trace = trace_of(question, retrieved, sources, looked.trace if looked else None)
     return Answered(outcome, tuple(cited), trace, began_ns)
+
+
+OF_A_CLAUSE = 2
+"""Blocks that the clause of a question adds, beside those of the whole."""
+
+
+def retrieve_each_clause(question: str, retrieve: Retrieve) -> Sequence[RetrievedBlock]:
+    """The candidates of a question; where it asks two things, the best ones of each are used too."""
+    found = retrieve(question)
+    parts = clauses(read_question(question))
+    if not parts:
+        return found
+    used = [block for block in found if block.dropped is None]
+    ids = {block.block.id for block in used}
+    for part in parts:
+        best = [block for block in retrieve(part.text) if block.dropped is None][:OF_A_CLAUSE]
+        used += [block for block in best if block.block.id not in ids]
+        ids.update(block.block.id for block in best)
+    return [*used, *(block for block in found if block.block.id not in ids)]
 
 
 def save_answer(database: Database, answered: Answered) -> bool:
