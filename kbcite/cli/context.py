@@ -67,7 +67,8 @@ class Context:
     clock: Clock = field(default=system_clock)
     logs_json: bool = False
     """Lines on standard error are JSON objects."""
-    _warned: set[str] = field(default_factory=set)
+    _warned: set[str] = field(default_factory=set, compare=False, repr=False)
+    """What was said of the settings already: a server opens the store many times."""
 
     @contextmanager
     def reading(self) -> Iterator[OpenStore]:

@@ -35,13 +35,15 @@ def breaks(line: str, columns: int, indent: int = 0) -> list[int]:
 
     A word wider than a line, such as an address, is left whole: what the terminal breaks can still be copied in one piece.
     """
+    columns = max(columns, LEAST_COLUMNS)
+    later = columns - indent
     found = []
-    used, room = 0, max(columns, LEAST_COLUMNS)
+    used, room = 0, columns
     for piece in _PIECE.finditer(line):
         width = width_of(piece.group().rstrip())
-        if used + width > room and used and width <= max(columns, LEAST_COLUMNS) - indent:
+        if used and used + width > room and width <= later:
             found.append(piece.start())
-            used, room = 0, max(columns, LEAST_COLUMNS) - indent
+            used, room = 0, later
         used += width_of(piece.group())
     return found
 

@@ -1,13 +1,13 @@
 from __future__ import annotations
 
 import json
-import shutil
 import sys
 from typing import Annotated, Any
 
 import typer
 
 from kbcite.cli.context import context_of
+from kbcite.cli.folding import columns_of
 from kbcite.cli.saved_answers import sources_of, verdict_of
 from kbcite.clock import to_minute
 from kbcite.errors import NotFound
@@ -41,7 +41,7 @@ def log(
             print(json.dumps(row, ensure_ascii=False))
     elif rows:
         # A line a terminal would break is cut; a file keeps the whole question.
-        width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+        width = columns_of(sys.stdout)
         print("\n".join(fitted(line, width) if width else line for line in map(_line, rows)))
     if not rows:
         if containing:
