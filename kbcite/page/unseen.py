@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from lxml import etree
 
+from kbcite.page.code import code_language
 from kbcite.page.regions import HEADINGS
 from kbcite.page.tree import text_content
 
@@ -72,6 +73,8 @@ def strip_unseen(root: etree._Element, body: etree._Element, source: str) -> Non
     if found:
         etree.strip_elements(body, "noscript", *CONTROLS, with_tail=False)
     _settle_link_buttons(body)
+    if "<pre" in source:
+        _remove(body, [label for pre in body.iter("pre") if (label := _language_label(pre)) is not None])
     if "mediawiki" in body.get("class", "") and "editsection" in source:
         _remove(body, _edit_links(body))
     styles = _hiding_styles(body)
@@ -123,6 +126,14 @@ def _settle_formulas(scripts: Iterable[etree._Element]) -> None:
         formula = etree.SubElement(script, "math")
         annotation = etree.SubElement(formula, "annotation", encoding="application/x-tex")
         annotation.text = tex
+
+
+def _language_label(pre: etree._Element) -> etree._Element | None:
+    """The name of its language that a template writes over code; the fence of the code says it, too."""
+    label = pre.getprevious()
+    if label is None or label.tag not in ("span", "div") or len(label) or not label.text:
+        return None
+    return label if label.text.strip().lower() == code_language(pre) else None
 
 
 def _settle_link_buttons(body: etree._Element) -> None:

@@ -218,6 +218,12 @@ def test_a_short_article_that_fades_in_is_read():
     assert "不再显示" not in text_of(page.format(hidden))
 
 
+def test_the_language_of_code_is_said_once():
+    code = "<div class=language-sh><button>Copy</button><span class=lang>sh</span><pre><code>ferry --now</code></pre></div>"
+    assert text_of(ARTICLE.format(code)).endswith("noon.\n\n```sh\nferry --now\n```")
+    assert "Output" in text_of(ARTICLE.format(code.replace(">sh<", ">Output<")))
+
+
 def test_an_unclosed_button_does_not_take_the_page_with_it():
     assert "every two hours" in text_of(f"<div><button class=x>Menu<div><p>{SENTENCE * 8}</p></div></div>")
 
