@@ -44,3 +44,9 @@ def town_site(built_town: tuple[Site, Path]) -> Site:
 def town(built_town: tuple[Site, Path], town_site: Site, tmp_path: Path) -> Shell:
     """kbcite with a copy of the built store."""
     return Shell(Path(shutil.copytree(built_town[1], tmp_path / "town")))
+
+
+@pytest.fixture
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page that does not answer is not asked again after some seconds."""
+    monkeypatch.setenv("KBCITE_CRAWL_RETRIES", "0")

@@ -104,6 +104,7 @@ def test_a_missing_archive(town: Shell) -> None:
     told(town("status"), 6, "archive.sqlite3", "missing")
 
 
+@pytest.mark.usefixtures("at_once")
 def test_a_page_that_cannot_be_reached(shell: Shell) -> None:
     shell("source", "add", "http://127.0.0.1:9/", "--allow-private")
     outcome = shell("crawl")

@@ -68,6 +68,7 @@ def test_a_run_that_reaches_its_limit_says_what_is_left(hut: Shell) -> None:
     )
 
 
+@pytest.mark.usefixtures("at_once")
 def test_log_lines_in_json_are_objects_with_a_time(hut: Shell, site: Site) -> None:
     site.pages["/a"] = Reply(b"", 500, (("Retry-After", "0"),))
     outcome = hut("--log-format", "json", "-v", "crawl")

@@ -51,12 +51,6 @@ def test_exit_code_10_says_that_a_page_is_not_as_it_was(town: Shell, town_site: 
     assert recheck(town, "--all", "--exit-code")[0] == 0
 
 
-@pytest.fixture
-def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A page that does not answer is not asked again after some seconds."""
-    monkeypatch.setenv("KBCITE_CRAWL_RETRIES", "0")
-
-
 @pytest.mark.usefixtures("at_once")
 def test_a_page_that_is_still_out_of_reach_is_a_finding_and_no_news(town: Shell, town_site: Site) -> None:
     town_site.pages["/pool.html"] = Reply(b"busy", 503)
