@@ -7,8 +7,15 @@ from dataclasses import fields
 
 from kbcite.settings import SECTIONS, Settings, variable_of
 
-GLOBAL_VARIABLES = ("KBCITE_STORE", "KBCITE_OFFLINE", "KBCITE_NOW", "KBCITE_LOG_FORMAT", "KBCITE_MCP_LIVE")
-"""What the options of the command line read."""
+GLOBAL_VARIABLES = (
+    "KBCITE_STORE",
+    "KBCITE_OFFLINE",
+    "KBCITE_NOW",
+    "KBCITE_LOG_FORMAT",
+    "KBCITE_MCP_LIVE",
+    "KBCITE_CACHE",
+)
+"""What the options of the command line, and the built-in encoder, read."""
 PREFIX = "KBCITE_"
 NEAR = 0.7
 """Likeness from 0 to 1, without the prefix, from which a name is taken for a misspelt one: `ASK_MODLE` has .89, `MODEL` .71."""
