@@ -70,6 +70,7 @@ class Fetcher:
         self._session: requests.Session | None = (
             None if offline else guarded_session(self._lane, max(settings.threads, 1))
         )
+        self._has_cookies = False
         self.user_agent = USER_AGENT.format(version=kbcite.__version__, contact=settings.contact)
 
     def close(self) -> None:
@@ -184,7 +185,8 @@ class Fetcher:
                 prepared.prepare_headers(headers)
                 if data is not None:
                     prepared.prepare_body(data, None)
-                prepared.prepare_cookies(self._session.cookies)
+                if self._has_cookies:
+                    prepared.prepare_cookies(self._session.cookies)
                 prepared.prepare_hooks({})
                 # Not session.send: it reads the whole body of a redirect, whatever its size, before handing it over.
                 response = self._session.get_adapter(url).send(
@@ -210,7 +212,9 @@ class Fetcher:
             except (requests.exceptions.RequestException, UnicodeError, ValueError) as error:
                 raise _Refused("protocol", _innermost(error)) from error
             hop.deadline = deadline
-            extract_cookies_to_jar(self._session.cookies, prepared, response.raw)  # type: ignore[no-untyped-call]  # its stubs
+            if "set-cookie" in response.raw.headers:
+                self._has_cookies = True
+                extract_cookies_to_jar(self._session.cookies, prepared, response.raw)  # type: ignore[no-untyped-call]  # its stubs
             return response
         raise AssertionError("the second try returns or raises")
 

@@ -82,7 +82,9 @@ class _Socket(socket.socket):
 
     def recv_into(self, *args: Any, **kwargs: Any) -> int:
         while True:
-            self.settimeout(min(self.hop.left_s(), LOOK_UP_S))
+            wait_s = min(self.hop.left_s(), LOOK_UP_S)
+            if wait_s != self.gettimeout():  # setting it is a system call
+                self.settimeout(wait_s)
             try:
                 return self.hop.receive(super().recv_into(*args, **kwargs))
             except TimeoutError:
@@ -94,7 +96,9 @@ class _TlsSocket(ssl.SSLSocket):
 
     def recv_into(self, *args: Any, **kwargs: Any) -> int:
         while True:
-            self.settimeout(min(self.hop.left_s(), LOOK_UP_S))
+            wait_s = min(self.hop.left_s(), LOOK_UP_S)
+            if wait_s != self.gettimeout():  # setting it is a system call
+                self.settimeout(wait_s)
             try:
                 return self.hop.receive(super().recv_into(*args, **kwargs))
             except TimeoutError:
@@ -221,6 +225,9 @@ def guarded_session(lane: Lane, pool_size: int) -> requests.Session:
                     if "ssl_context" not in self.poolmanager.connection_pool_kw:
                         self.poolmanager.connection_pool_kw["ssl_context"] = _tls_context()
             return super().send(request, *args, **kwargs)
+
+        def request_url(self, request: requests.PreparedRequest, *_: Any) -> str:
+            return request.path_url  # there is no proxy to look for
 
         def cert_verify(self, conn: Any, *_: Any) -> None:
             # The context holds the certificates; requests would read certifi's file again for every new connection.
