@@ -23,6 +23,7 @@ from kbcite.answer.grounding import Statement, coverage, evidence_of, support
 from kbcite.answer.llm import Complete
 from kbcite.answer.passage_ranking import Candidate, Nearness, rank_passages
 from kbcite.answer.questions import Kind, Question, read_question, subject_of
+from kbcite.answer.respelling import respell
 from kbcite.answer.unsaid import NEVER, Unsaid, find_unsaid, find_unsaid_across
 from kbcite.answer.weights import Weigh, idf_over
 from kbcite.answer.wording import (
@@ -33,6 +34,7 @@ from kbcite.answer.wording import (
     low_coverage_notice,
     newest_notice,
     refusal_message,
+    respelt_notice,
     stale_notice,
     unsaid_notice,
 )
@@ -140,13 +142,15 @@ def answer(
         used = fresh
 
     weigh = weigh or idf_over([evidence_of(block) for block in retrieved])
-    evidence = _read_evidence(read, used, options, weigh, nearness)
+    text, mended = respell(question, "\n".join(evidence_of(block) for block in retrieved))
+    asked = read_question(text) if mended else read
+    evidence = _read_evidence(asked, used, options, weigh, nearness)
     if complete is None:
         outcome = _extract(frame, evidence, retrieved, options, weigh, nearness)
         foreign = [block for block in used if block.block.language != read.language]
         if isinstance(outcome, Answer) and 0 < len(foreign) < len(used) and nearness is not None:
             # What its own language does not say, another one may.
-            evidence = _read_evidence(read, foreign, options, weigh, nearness)
+            evidence = _read_evidence(asked, foreign, options, weigh, nearness)
             other = _extract(frame, evidence, retrieved, options, weigh, nearness)
             outcome = other if not isinstance(other, Answer) else outcome
         if isinstance(outcome, Answer):
@@ -163,13 +167,16 @@ def answer(
             usage=draft.usage,
             method=options.model if complete else "extractive",
         )
-    return _answered(frame, draft, sure, evidence, options, weigh, document_text, bool(complete))
+    said = _answered(frame, draft, sure, evidence, options, weigh, document_text, bool(complete))
+    notices = [respelt_notice(word, other, read.language) for word, other in mended]
+    return replace(said, notices=(*notices, *said.notices))
 
 
 @dataclass(frozen=True, slots=True)
 class _Evidence:
     """What the blocks say of a question."""
 
+    question: Question
     used: Sequence[RetrievedBlock]
     ranked: Sequence[Candidate]
     sure: float
@@ -190,7 +197,7 @@ def _read_evidence(
     # What a thing is, is told in other words on every page; and what a cross-check says, it says of the same values.
     is_compared = checked is None and not subject_of(question)
     difference = find_difference(question, ranked, used, weigh) if is_compared else None
-    return _Evidence(used, ranked, sure, difference, checked)
+    return _Evidence(question, used, ranked, sure, difference, checked)
 
 
 def _extract(
@@ -212,10 +219,10 @@ def _extract(
             best=sure,
             needed=options.min_confidence,
         )
-    chosen = choose(frame.question, ranked, used, weigh, options.max_sentences, nearness)
+    chosen = choose(evidence.question, ranked, used, weigh, options.max_sentences, nearness)
     # In a store of a few pages the cosines are low whatever is asked: then what the passage says speaks for it.
     trust = max(sure, SAID_TRUST * ranked[0].coverage)
-    chosen, unsaid = _that_say_it(frame.question, chosen, ranked, used, retrieved, trust, weigh)
+    chosen, unsaid = _that_say_it(evidence.question, chosen, ranked, used, retrieved, trust, weigh)
     sure = round(less_sure(sure, unsaid.share), 4)
     if options.min_confidence and trust < unsaid.needed:
         words = ", ".join(unsaid.words) or "what is asked for"

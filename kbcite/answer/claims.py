@@ -17,11 +17,12 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from kbcite.answer.figures import Figure, find_figures, is_in, same_figure
+from kbcite.answer.figures import Figure, find_figures, find_pairs, is_in, same_figure
 from kbcite.answer.polarity import is_negated, lacks_absolute, opposes
-from kbcite.answer.questions import Question, asked_elements
+from kbcite.answer.questions import SURNAMES, Kind, Question, asked_elements
 from kbcite.answer.slots import swapped_runs
 from kbcite.answer.weights import Weigh, base_weight, fold, idf_over, is_stop, share, stems
+from kbcite.answer.word_classes import LIGHT, exclusive_words
 from kbcite.patterns import pattern
 from kbcite.records import Verdict
 from kbcite.sentences import split_sentences
@@ -35,6 +36,11 @@ ON_TOPIC = 0.5
 """Share of the claim's words from which a differing figure is a contradiction and not another subject."""
 CLOSE = 0.75
 """Share of the claim's words from which two sentences are one statement, so that a negation or a swapped word turns it round."""
+
+LITTLE = 0.3
+"""What a word of any text (`include`, `several`) counts, against another content word."""
+NAMED = 1.6
+"""What a word of a name counts, and a figure."""
 
 CLEARLY = 0.4
 """By how much a rival value must fit the claim's words better before a figure that does occur counts as another's."""
@@ -55,6 +61,12 @@ _ABSOLUTE = -0.4
 _VERBATIM = 2.0
 _ANSWER_FIGURE = 1.6
 _ANSWER_NAME = 0.3
+_ANSWER_PERSON = 0.7
+_ANSWER_RUN = 0.5
+_EXCLUSIVE = -1.2
+_PRONOUN = 0.4
+_ANY_FIGURE_MISSING = -0.3
+_FURTHER_NAMES_LOST = -0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,17 +92,20 @@ def check_claim(
     weigh = weigh or idf_over([claim, *sentences])
     everything = frozenset(stems(evidence))
     claim_terms = _telling(stems(claim), question)
-    whole = share(claim_terms, everything, weigh)
     window, nearest = _best_window(claim_terms, sentences, weigh)
-    words = 0.35 * whole + 0.35 * window + 0.3 * share(claim_terms, everything, base_weight)
+    words = _said(claim, claim_terms, sentences, everything, weigh)
 
     figures = find_figures(claim)
     given = find_figures(evidence)
     missing = [figure for figure in figures if not is_in(figure, given)]
     rivals = [figure for figure in missing if _has_rival(figure, find_figures(nearest) or given)]
     misplaced = max((_out_of_place(claim, figure, evidence, given) for figure in figures), default=0.0)
+    scores_given = find_pairs(evidence)
+    scores = [text for pair, text in find_pairs(claim).items() if scores_given and pair not in scores_given]
     names = _names(claim)
     lost = {name: gone for name in names if (gone := _share_lost(name, evidence, everything)) > 0}
+    further = [name for name in names if not claim.startswith(name)]
+    exclusive = exclusive_words(claim, nearest, evidence)
     negated = window > CLOSE and is_negated(claim) != is_negated(nearest)
     swapped = swapped_runs(claim, nearest, everything)
     opposite = opposes(claim, nearest)
@@ -102,16 +117,20 @@ def check_claim(
     z = _BIAS + _WORDS * words + _RAREST_MISSING * unheard
     z += _SWAPPED * min(2, len(swapped)) / 2 + _ABSOLUTE * lacks_absolute(claim, nearest)
     z += _NEGATION * negated + _SWAPPED_CLOSE * (bool(swapped) and window > CLOSE)
-    z += _OPPOSITE * opposite * window
+    z += _OPPOSITE * opposite * window + _EXCLUSIVE * min(2, len(exclusive))
+    z += _FIGURE_OUT_OF_PLACE * bool(scores)
+    z += _PRONOUN * bool(_GOES_ON.match(nearest))
     z += _VERBATIM * verbatim
     if figures:
         z += _FIGURES_OK * (len(figures) - len(missing)) / len(figures)
         z += _FIGURE_MISSING * (len(missing) - len(rivals)) / len(figures) + _FIGURE_DIFFERS * len(rivals) / len(
             figures
         )
-        z += _FIGURE_OUT_OF_PLACE * misplaced
+        z += _FIGURE_OUT_OF_PLACE * misplaced + _ANY_FIGURE_MISSING * bool(missing)
     if names:
         z += _NAMES_LOST * sum(lost.values()) / len(names)
+    if further:
+        z += _FURTHER_NAMES_LOST * sum(lost.get(name, 0.0) for name in further) / len(further)
     if question is not None:
         z += _asked_for(question, claim, figures, evidence, given)
     score = 1 / (1 + math.exp(-z))
@@ -124,12 +143,18 @@ def check_claim(
         checks.append(
             (
                 "figures",
-                _listed("differs", differing) if differing else _listed("missing", missing) if missing else "ok",
+                _listed("differs", differing, scores)
+                if differing or scores
+                else _listed("missing", missing)
+                if missing
+                else "ok",
             )
         )
     if names:
         checks.append(("names", "missing: " + ", ".join(list(lost)[:3]) if lost else "ok"))
     checks.append(("negation", "differs" if negated else "ok"))
+    if exclusive:
+        checks.append(("class", "missing: " + ", ".join(exclusive[:3])))
     if opposite:
         checks.append(("direction", "differs"))
     if swapped:
@@ -138,7 +163,7 @@ def check_claim(
         near = similarity(claim, nearest)
         score = 0.8 * score + 0.2 * near
         checks.append(("similarity", f"{near:.2f}"))
-    contradicted = negated or (window > ON_TOPIC and bool(differing or opposite))
+    contradicted = negated or (window > ON_TOPIC and bool(differing or scores or opposite))
     return ClaimCheck(_verdict(score, contradicted and not verbatim), round(score, 4), tuple(checks))
 
 
@@ -157,6 +182,27 @@ def _telling(claim_terms: Sequence[str], question: Question | None) -> Sequence[
     asked = frozenset(stems(question.text))
     rest = [term for term in claim_terms if term not in asked]
     return rest if any(not is_stop(term) for term in rest) else claim_terms
+
+
+def _said(
+    claim: str, claim_terms: Sequence[str], sentences: Sequence[str], everything: frozenset[str], weigh: Weigh
+) -> float:
+    """How much of the claim the evidence says, 0 to 1: anywhere and in two sentences, names and figures above all, by rarity and plainly."""
+    names = {term for match in _NAME.finditer(claim) for term in stems(match.group())}
+
+    def by_rarity(term: str) -> float:
+        return _tells(term) * weigh(term) * (NAMED if term in names or term[:1].isdigit() else 1)
+
+    def plainly(term: str) -> float:
+        return _tells(term) * base_weight(term)
+
+    anywhere = share(claim_terms, everything, by_rarity)
+    together, _ = _best_window(claim_terms, sentences, by_rarity)
+    return 0.35 * anywhere + 0.35 * together + 0.3 * share(claim_terms, everything, plainly)
+
+
+def _tells(term: str) -> float:
+    return LITTLE if term in LIGHT else 1.0
 
 
 def _best_window(claim_terms: Sequence[str], sentences: Sequence[str], weigh: Weigh) -> tuple[float, str]:
@@ -205,16 +251,42 @@ def _asked_for(
         if not right_kind:
             return 0.0
         return _ANSWER_FIGURE * (1 if any(is_in(figure, given) for figure in right_kind) else -1)
-    elements = asked_elements(question, claim)
-    if not elements:
-        return 0.0
     text = normalise(evidence)
-    return _ANSWER_NAME * (1 if any(normalise(element) in text for element in elements) else -1)
+    told = 0.0
+    if elements := asked_elements(question, claim):
+        told += _ANSWER_NAME * (1 if any(normalise(element) in text for element in elements) else -1)
+    if question.kind is Kind.PERSON and (people := _people(normalise(claim), normalise(question.text))):
+        told += _ANSWER_PERSON * (1 if any(name in text for name in people) else -1)
+    return told + _ANSWER_RUN * _longest_run(normalise(claim), text, normalise(question.text))
+
+
+def _people(claim: str, asked: str) -> set[str]:
+    """What may be a person's name in a Chinese claim, that the question does not say."""
+    names = {match.group() for match in _PERSON.finditer(claim)}
+    names |= {name[:2] for name in names if len(name) == 3 and name[0] in SURNAMES}
+    return {name for name in names if name not in asked}
+
+
+def _longest_run(claim: str, evidence: str, asked: str) -> int:
+    """Characters, up to four, of the longest run of Chinese that claim and evidence share and that has none of the question's."""
+    runs = _HAN_RUN.findall("".join(c if c not in asked else " " for c in claim))
+    return next(
+        (
+            size
+            for size in (4, 3, 2)
+            if any(run[i : i + size] in evidence for run in runs for i in range(len(run) - size + 1))
+        ),
+        0,
+    )
 
 
 _NAME = pattern(
     r"\b[A-Z][A-Za-z0-9’'-]*(?:\s+(?:of|the|de|van|von|and)\s+(?=[A-Z])|\s+)?(?:[A-Z][A-Za-z0-9’'-]*\s*)*", re.ASCII
 )
+_GOES_ON = pattern(r"\W*(?:it|he|she|they|his|her|its|their|the|this|these)\b", re.IGNORECASE)
+"""A sentence about what was named before it: its name need not stand in it again."""
+_PERSON = pattern(rf"[{SURNAMES}][\u4e00-\u9fff]{{1,2}}|[\u4e00-\u9fff]{{1,5}}(?:[·•‧][\u4e00-\u9fff]{{1,6}})+")
+_HAN_RUN = pattern(r"[\u4e00-\u9fff]{2,}")
 _QUOTED = pattern(r"[《“「『\"]([^》”」』\"]{2,30})[》”」』\"]")
 
 
@@ -236,5 +308,5 @@ def _share_lost(name: str, evidence: str, everything: frozenset[str]) -> float:
     return 1 - share([term for term in stems(name) if not is_stop(term)] or stems(name), everything, base_weight)
 
 
-def _listed(word: str, figures: Sequence[Figure]) -> str:
-    return f"{word}: " + ", ".join(figure.text for figure in figures[:3])
+def _listed(word: str, figures: Sequence[Figure], scores: Sequence[str] = ()) -> str:
+    return f"{word}: " + ", ".join([*scores, *(figure.text for figure in figures)][:3])

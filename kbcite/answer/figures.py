@@ -6,6 +6,7 @@ and day, as far as it names them. Full-width digits are read as plain ones witho
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -230,10 +231,20 @@ def _rounds_to(value: float, claim: Figure) -> bool:
     digits = re.sub(r"[^\d]", "", claim.text).strip("0")
     if not value or not claim.value or len(digits) < (1 if claim.approximate else 2):
         return False
-    return (
-        abs(value - claim.value) / abs(value) < (0.08 if claim.approximate else 0.005)
-        and float(f"{value:.{max(0, len(digits) - 1)}e}") == claim.value
-    )
+    if abs(value - claim.value) / abs(value) >= (0.08 if claim.approximate else 0.005):
+        return False
+    places = max(0, len(digits) - 1)
+    rounded, step = float(f"{value:.{places}e}"), 10.0 ** (math.floor(math.log10(abs(claim.value))) - places)
+    # 127.52 is called 128 and, by newspapers, 127.
+    return claim.value == rounded or math.isclose(claim.value, math.floor(value / step) * step)
+
+
+_PAIR = pattern(r"(?<![\d:：.])(\d{1,3})\s?[:：比]\s?(\d{1,3})(?![\d:：.%])")
+
+
+def find_pairs(text: str) -> dict[frozenset[int], str]:
+    """Scores and ratios of a text, such as `86:48` and `2比1`, by their two numbers in whatever order."""
+    return {frozenset(map(int, match.groups())): match.group() for match in _PAIR.finditer(text.translate(_PLAIN))}
 
 
 def is_in(claim: Figure, evidence: Sequence[Figure]) -> bool:

@@ -22,7 +22,7 @@ from kbcite.answer.headings import (
     wanted_terms,
 )
 from kbcite.answer.passages import Passage, first_cell, split_passages
-from kbcite.answer.questions import FOCUS, Kind, Question, answers_kind, defines, focus_terms, keys, subject_of
+from kbcite.answer.questions import CANNOT, FOCUS, Kind, Question, answers_kind, defines, focus_terms, keys, subject_of
 from kbcite.answer.said_as import with_said
 from kbcite.answer.weights import Weigh, idf_over, share, stems
 from kbcite.patterns import pattern
@@ -55,7 +55,7 @@ KIND_BONUS = 0.26
 RANK_BONUS = 0.12
 FIGURE_PENALTY = 0.35
 ENTRY = 0.2
-"""What the entry of one function in a reference, or a row without a command, loses where it is asked how something is done."""
+"""What the entry of one function in a reference, a row without a command, or what cannot be done loses where it is asked how."""
 HEADED = 0.4
 """For what stands under a heading that names what is asked for, and nothing else, where a section answers: how, and which things."""
 LISTED = 0.2
@@ -238,7 +238,8 @@ def _under_its_heading(asked: _Asked, read: _Read, passage: Passage) -> float:
 def _fine_for_form(asked: _Asked, passage: Passage, coverage: float, kind: float) -> float:
     """What the entries of a reference and code lose."""
     fine = 0.0
-    if asked.question.kind is Kind.HOW and (_CALL.match(passage.shown) or (passage.kind == "row" and kind < 1.0)):
+    is_entry = _CALL.match(passage.shown) or (passage.kind == "row" and kind < 1.0)
+    if asked.question.kind is Kind.HOW and (is_entry or kind == CANNOT):
         fine += ENTRY
     if passage.kind == "code":
         lead = _lead_in(passage)

@@ -145,8 +145,8 @@ FOCUS = 1.5
 def focus_terms(text: str) -> frozenset[str]:
     """Terms of the words that say what is asked for: the noun before `是多少`, the verb after `who`."""
     plain = normalise(text)
-    words = [group for match in _FOCUS.finditer(plain) for group in match.groups() if group]
-    return frozenset(term for word in [*words, *_FOCUS_ZH.findall(plain)] for term in stems(word) if len(term) > 1)
+    words = [g for asks in (_FOCUS, _FOCUS_ZH) for match in asks.finditer(plain) for g in match.groups() if g]
+    return frozenset(term for word in words for term in stems(word) if len(term) > 1)
 
 
 _SUBJECT = pattern(
@@ -271,6 +271,10 @@ _NAMES = pattern(
     re.IGNORECASE,
 )
 """`What is it called?` is answered where something is given a name."""
+
+
+CANNOT = 0.15
+"""Kind of a sentence that says what cannot be done, where it is asked how: it is no way to do it."""
 
 
 def answers_kind(question: Question, sentence: str) -> float:

@@ -23,6 +23,8 @@ CONFLICT_NOTICE = {
     "en": "Sources contradict one another; the following may not be wholly accurate",
 }
 
+_RESPELT = {"zh": "按“{other}”理解“{word}”", "en": "“{word}” is read as “{other}”"}
+
 _WAYS_ON = {
     "zh": {
         RefusalReason.EMPTY_RECALL: "知识库中没有找到相关内容：请换一种问法、补充关键词，或先收录相关页面；也可以转交人工处理。",
@@ -126,3 +128,7 @@ def low_coverage_notice(coverage: float, language: str) -> str:
     if language == "zh":
         return f"只有 {coverage:.0%} 的事实句带有引用。"
     return f"Only {coverage:.0%} of the factual sentences carry a citation."
+
+
+def respelt_notice(word: str, other: str, language: str) -> str:
+    return _RESPELT[language].format(word=word, other=other)
