@@ -41,6 +41,7 @@ _ON_A_CASE = pattern(
 _OTHER_CASE = pattern(
     r"(?:but )?if\b|otherwise\b|after that\b|in that case\b|如果|如|若|否则|逾期|超过|反之", re.IGNORECASE
 )
+_COMPARES = pattern(r"\bdifferences? between\b|\bcompare|区别|差别|不同之处|对比|比较", re.IGNORECASE)
 _REFERS = pattern(r"(?:this|these|that|those|it|they)\b|[这那此该它]", re.IGNORECASE)
 
 
@@ -59,6 +60,8 @@ def choose(
     wanted = wanted_terms(question)
     total = sum(weigh(term) for term in wanted) or 1.0
     best = ranked[0]
+    if best.passage.kind == "row" and _COMPARES.search(question.text) and (table := _whole_around(best, blocks)):
+        return [table]
     for half in halves(question)[:limit] if limit > 1 else []:
         # Each half has its own best passage; a passage that serves both stands for both.
         best_of_half = rank_passages(half, blocks, weigh, nearness)
@@ -108,6 +111,7 @@ def _with_its_like(
     passage, place = best.passage, blocks[best.block].place
     if passage.kind not in ("row", "item") or subject_of(question):
         return []
+    around = _whole_around(best, blocks)
     wanted = wanted_terms(question)
     page = " ".join((place.title, *place.heading_chain))
     common = with_said(wanted, frozenset(stems(f"{passage.context} {page}")))
@@ -121,16 +125,21 @@ def _with_its_like(
     are_alike = question.kind is Kind.LIST and passage.kind == "item" and min(beside) >= ALIKE * best.score
     if not are_alike and any(term in SAID_AS or weigh(term) >= OWN_WEIGHT * heaviest for term in own):
         return []
-    if passage.kind == "item" or question.kind is Kind.LIST:
-        lists = [p for p in split_passages(place.text, place.context) if p.kind in ("list", "table")]
-        around = next((p for p in lists if p.start <= passage.start and passage.end <= p.end), None)
-        if around or passage.kind == "item":
-            return [replace(best, passage=around)] if around else []
+    if passage.kind == "item" or (question.kind is Kind.LIST and around):
+        return [around] if around else []
     if question.kind in _ONE_THING:
         return []
     rows = [c for c in ranked if c.block == best.block and c.passage.kind == "row"]
     like = [c for c in rows if c.passage.context == passage.context and c.score >= 0.9 * best.score]
     return sorted(like, key=lambda c: c.passage.start) if len(like) > 1 else []
+
+
+def _whole_around(best: Candidate, blocks: Sequence[RetrievedBlock]) -> Candidate | None:
+    """The whole list or table that an item or row is part of, where it is short enough to be given whole."""
+    place, passage = blocks[best.block].place, best.passage
+    wholes = (p for p in split_passages(place.text, place.context) if p.kind in ("list", "table"))
+    around = next((p for p in wholes if p.start <= passage.start and passage.end <= p.end), None)
+    return replace(best, passage=around) if around else None
 
 
 def _referred_to(best: Candidate, blocks: Sequence[RetrievedBlock]) -> list[Candidate]:

@@ -194,7 +194,7 @@ def _candidate(asked: _Asked, read: _Read, i: int) -> Candidate:
         + KIND_BONUS * kind
         + RANK_BONUS * _rank_prior(read.index, read.block)
         - FIGURE_PENALTY * _figures_missed(question.figures, find_figures(passage.text), read.figures)
-        + (DEFINES * kind if asked.subject else KEYED if is_keyed else 0.0)
+        + (DEFINES * kind if asked.subject else KEYED if is_keyed and (kind or not question.asks_for_figure) else 0.0)
         + _under_its_heading(asked, read, passage)
         - _poverty(passage, question, kind)
         - _fine_for_form(asked, passage, coverage, kind)

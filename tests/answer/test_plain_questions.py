@@ -154,3 +154,23 @@ def test_other_words_for_the_same_are_no_difference(one, other):
 )
 def test_who_reports_is_no_part_of_what_is_reported(text, shown):
     assert [passage.shown for passage in split_passages(text)] == [shown]
+
+
+def test_a_comparison_is_the_whole_table():
+    table = retrieved(
+        "|  | Volta S | Volta L |\n| --- | --- | --- |\n| Weight | 19 kg | 24 kg |\n| Range | 70 km | 120 km |\n"
+        "| Battery | 400 Wh | 625 Wh |\n| Charging | 4 h | 6 h |",
+        0,
+        title="The models Volta S and Volta L",
+    )
+    text = ask("What is the difference between Volta S and Volta L?", [table]).text
+    assert text.startswith("Weight: Volta S 19 kg, Volta L 24 kg\nRange: Volta S 70 km")
+    assert "Charging: Volta S 4 h, Volta L 6 h" in text
+
+
+def test_a_row_of_hours_does_not_tell_when_a_thing_was_opened():
+    hours = retrieved("| Station | Monday |\n| --- | --- |\n| Harbour | 07:00–21:00 |\n| Airport | 06:00–23:00 |", 0)
+    history = retrieved("- 2011: the Airport station opens.\n- 2023: the Harbour station opens.", 1, title="Milestones")
+    assert ask("When did the Harbour station open?", [hours, history], max_sentences=1).text.startswith(
+        "2023: the Harbour"
+    )
