@@ -26,7 +26,7 @@ _EMPTY = frozenset(
         "long old far tall high big large often fast deep wide heavy name kind type sort group happen get use make take go come "
         "need want give tell mean meaning call known year day month week hour minute time date number way thing one cost price "
         "pay much many people person place country region nation say know look like does where there these those please exactly "
-        "currently usually previously initially first possible now today new latest different notable main located"
+        "currently usually previously initially first possible now today new latest different difference differ compare comparison notable main located"
     )
 )
 """Words that ask for a kind of thing; whether it is there is seen by its form, a figure or a date."""
@@ -34,7 +34,7 @@ _ASKING = pattern(
     "请问|什么时候|什么时间|什么地方|什么样|什么|为什么|为何|多少钱|多少|多久|多长时间|[多有]大|多高|多远|多快|多长|多重|多宽|多深"
     "|几[个名位点月号天年次条级层岁种项]?|哪[些里个种儿年天位家]?|谁|怎么样|怎么|怎样|如何|是否|能否|能不能|可不可以|有没有|可以|需要|应该|应当|现在|目前|最新"
     "|包括|属于|分别|位于|时间|日期|时候|地方|意思|国家|区域|领域|名字|具体|总共|大约|开始|通常|时|我们|你们|您|我|你|吗|呢|吧|啊|是|的|了|在|有|和|与|及|或|被|把|将|对|从|到|由|于|为|以|之|其|这|那|该|此|每|都|也|还"
-    "|叫|做|让|使|就|要"
+    "|叫|做|让|使|就|要|区别|差别"
 )
 _RUN = pattern(f"[{CJK}]{{2,}}")
 
