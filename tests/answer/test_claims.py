@@ -57,3 +57,38 @@ def test_a_similarity_helps_and_is_named():
     helped = check_claim("Entry costs 12 dollars.", MUSEUM, similarity=lambda a, b: 1.0)
     assert helped.score > plain.score
     assert ("similarity", "1.00") in helped.checks
+
+
+@pytest.mark.parametrize(
+    ("claim", "evidence", "why"),
+    [
+        ("Tim Roth is an American actor.", "Timothy Roth is an English actor and director.", "american"),
+        ("The story is set in a real place.", "The story is set in a fictional place.", "real"),
+        ("他的小说在日本出版。", "他的小说在韩国出版。", "日本"),
+    ],
+)
+def test_another_word_of_the_same_class_speaks_against_a_claim(claim: str, evidence: str, why: str) -> None:
+    result = check_claim(claim, evidence)
+    assert why in dict(result.checks)["class"]
+    assert result.score < 0.5 < check_claim(evidence, evidence).score
+
+
+@pytest.mark.parametrize(
+    ("claim", "evidence", "is_said"),
+    [
+        ("伊朗队86:48战胜日本队。", "首场比赛伊朗队以86：48战胜了日本队。", True),
+        ("日本队48:86不敌伊朗队。", "首场比赛日本队不敌伊朗队，比分是86:48。", True),
+        ("伊朗队86:58战胜日本队。", "首场比赛伊朗队以86：48战胜了日本队，日本队得48分，58名记者到场。", False),
+        ("社会融资规模存量达127万亿元。", "3月末社会融资规模存量为127.52万亿元。", True),
+        ("社会融资规模存量达126万亿元。", "3月末社会融资规模存量为127.52万亿元。", False),
+    ],
+)
+def test_scores_and_cut_figures_are_compared_as_readers_read_them(claim: str, evidence: str, is_said: bool) -> None:
+    assert (dict(check_claim(claim, evidence).checks)["figures"] == "ok") is is_said
+
+
+def test_the_name_that_answers_a_question_has_to_stand_in_the_evidence() -> None:
+    question = read_question("《药神》的导演是谁？")
+    right = check_claim("《药神》由文牧野执导。", "文牧野导演的电影《药神》提前上映。", question=question)
+    wrong = check_claim("《药神》由文牧野执导。", "吴京导演的电影《药神》提前上映。", question=question)
+    assert wrong.score < 0.5 < right.score
