@@ -110,6 +110,8 @@ class _Run:
         try:
             with self._database.transaction():
                 self.queue.begin(seeds, keep=keep, everything=everything)
+                if not keep:
+                    self._results.read_unread_links()
             for batch in self._pool.batches(should_stop, refill):
                 for closed in batch.closed:
                     with self._database.transaction():

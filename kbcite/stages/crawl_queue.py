@@ -123,6 +123,12 @@ class CrawlQueue:
             self._stored[source] = self._frontier.count_pages(source)
             self._known[source] = sum(self._frontier.counts(source).values())
 
+    def with_unread_links(self) -> list[FrontierRow]:
+        return [row for source in self._active for row in self._frontier.with_unread_links(source)]
+
+    def links_were_read(self, row: FrontierRow) -> None:
+        self._frontier.links_were_read(row.url_key, self._clock())
+
     def end(self) -> list[LeftOut]:
         """Close the passes that are through; say where a source's page limit cut it off, and how many links were left out."""
         now = self._clock()

@@ -238,15 +238,26 @@ class CrawlResults:
         self._pages.save_unchanged(
             page.id, result.fetched_at, self._next_visit(result.fetched_at, page, False, source.tier)
         )
-        digest = page.digest or ""
-        snapshot = self._pages.snapshot_by_digest(digest)
-        if row.depth < source.depth and snapshot is not None:
-            decoded = decode(self._archive.get(digest), snapshot.content_type)
-            links = read_links(decoded.text, page.url, decoded.encoding)
-            if not (source.obey_robots and links.is_nofollow):
-                self._queue.add_links(row, links.links, row.depth + 1)
+        self._read_stored_links(row, page)
         self._queue.finish(row, page.url, url_key(page.url), source)
-        return Crawled(page.url, row.url, "unchanged", 304, digest, 0, row.depth, source.url)
+        return Crawled(page.url, row.url, "unchanged", 304, page.digest or "", 0, row.depth, source.url)
+
+    def read_unread_links(self) -> None:
+        """Queue what the pages link to that a recheck has stored since their links were read."""
+        for row in self._queue.with_unread_links():
+            if (page := self._pages.get(row.url, row.url_key)) is not None:
+                self._read_stored_links(row, page)
+            self._queue.links_were_read(row)
+
+    def _read_stored_links(self, row: FrontierRow, page: PageRow) -> None:
+        source = self._queue.sources[row.source]
+        snapshot = self._pages.snapshot_by_digest(page.digest or "")
+        if row.depth >= source.depth or snapshot is None:
+            return
+        decoded = decode(self._archive.get(snapshot.digest), snapshot.content_type)
+        links = read_links(decoded.text, page.url, decoded.encoding)
+        if not (source.obey_robots and links.is_nofollow):
+            self._queue.add_links(row, links.links, row.depth + 1)
 
     def _settle_trouble(
         self, row: FrontierRow, result: FetchedPage | FetchFailure, tries: int

@@ -107,6 +107,20 @@ class Frontier:
             "UPDATE frontier SET state = 'queued' WHERE source = ? AND state = 'in_flight'", (source,)
         ).rowcount
 
+    def with_unread_links(self, source: str) -> list[FrontierRow]:
+        """Pages of a source whose bytes are newer than their links here: a recheck has stored them."""
+        rows = self._sql.execute(
+            f"""SELECT {_COLUMNS} FROM frontier WHERE source = ? AND state = 'done' AND reason = '' AND EXISTS (
+                    SELECT 1 FROM aliases a JOIN pages p ON p.id = a.page_id
+                    WHERE a.url_key = frontier.url_key AND p.url = frontier.url AND p.changed_at > frontier.updated_at)
+                ORDER BY id""",
+            (source,),
+        )
+        return [_row(row) for row in rows]
+
+    def links_were_read(self, url_key: str, now: str) -> None:
+        self._sql.execute("UPDATE frontier SET updated_at = ? WHERE url_key = ?", (now, url_key))
+
     # ------------------------------------------------------------ URLs
 
     def add(self, found: Iterable[NewUrl], now: str) -> int:

@@ -445,3 +445,37 @@ def test_a_page_that_no_source_covers_any_more_is_skipped(store: Store, site: Si
 def test_an_unknown_url_is_told(store: Store, site: Site) -> None:
     with pytest.raises(NotFound, match="is not in the store"):
         store.recheck(8, urls=[f"{site.url}/never"])
+
+
+# ------------------------------------------------------------ links that a recheck brings
+
+
+@pytest.mark.parametrize(
+    ("changed", "is_fetched"),
+    [
+        (article(version=2, extra='<a href="/new">The new page</a>'), True),
+        (article().replace("<footer>", '<footer><a href="/new">New</a> '), True),
+        (article(version=2, extra='<a rel="nofollow" href="/other">x</a>'), False),
+        (
+            article(version=2, extra='<a href="/new">New</a>').replace(
+                "<head>", '<head><meta name="robots" content="nofollow">'
+            ),
+            False,
+        ),
+    ],
+    ids=["in the text", "in the frame", "no link to it", "nofollow"],
+)
+def test_what_a_changed_page_links_to_is_fetched_by_the_next_crawl(
+    store: Store, site: Site, changed: str, is_fetched: bool
+) -> None:
+    site.pages["/"] = article()
+    store.crawl()
+    site.pages["/"] = changed
+    site.pages["/new"] = article(version=9)
+    store.recheck(8)
+    site.requests.clear()
+    store.now = "2026-11-08T13:00:00Z"
+    store.crawl()
+    assert (store.database.pages.get(f"{site.url}/new", url_key(f"{site.url}/new")) is not None) is is_fetched
+    store.crawl()
+    assert [request.path for request in site.requests] == []
