@@ -16,6 +16,8 @@ ALIKE = 0.45
 """Share of words in common (Dice) from which a sentence is taken for the new wording of a quoted one. A sentence of ten words that
 lost half of them stays above it, two sentences about other things on one page stay below."""
 _MARKS = pattern(r"^[ \t]*(?:#{1,6}[ \t]+|>[ \t]?|[-*+][ \t]+|\d{1,9}[.)][ \t]+)+|\*\*|`+", re.MULTILINE)
+_RULE_ROW = pattern(r"^[ \t]*\|[ \t:|-]+\|[ \t]*(?:\n|$)", re.MULTILINE)
+"""The line under a table's head: no words of the page."""
 _TOKEN = pattern(rf"[{CJK}]|\d+(?:[.,:/-]\d+)*|[^\W\d_{CJK}]+|\s+|.", re.DOTALL)
 _WORD = pattern(rf"[{CJK}]|\d+(?:[.,:/-]\d+)*|[^\W\d_{CJK}]+")
 
@@ -74,7 +76,7 @@ def nearest_passage(quote: str, text: str) -> str:
 
 def word_difference(old: str, new: str) -> tuple[Change, ...]:
     """The two texts as one, in runs; what little is common between two changes and says nothing by itself belongs to them."""
-    a, b = _TOKEN.findall(old), _TOKEN.findall(new)
+    a, b = (_TOKEN.findall(_RULE_ROW.sub("", text)) for text in (old, new))
     changes: list[Change] = []
     removed: list[str] = []
     added: list[str] = []

@@ -45,7 +45,7 @@ def verify(
 
     No network, no model, whatever became of the pages since. Exit code 1 if anything fails.
     """
-    from kbcite.stages.verify import Verifier
+    from kbcite.stages.verify import Verifier, rests_on_forgotten
 
     context = context_of(ctx)
     names = what or []
@@ -56,10 +56,16 @@ def verify(
         reports = [report for name in names if _is_file(name) for report in _file(verifier, name)]
         if ids := [name for name in names if not _is_file(name)]:
             reports += [verifier.answer(record) for record in find_answers(store, ids, False)]
+        apart = 0
         if not names:
-            reports += [verifier.answer(record) for record in find_answers(store, (), everything)]
+            records = find_answers(store, (), everything)
+            kept = [r for r in records if not (everything and rests_on_forgotten(r, store.database))]
+            apart = len(records) - len(kept)
+            reports += [verifier.answer(record) for record in kept]
         bar = store.settings.ask.min_coverage
     _show(context, reports, brief=everything)
+    if apart:
+        context.say(f"{counted(apart, 'answer')} on pages that were forgotten left out: what they quoted is erased")
     failed = [report.name for report in reports if not report.is_ok]
     if failed:
         raise Finding(

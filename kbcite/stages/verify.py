@@ -39,7 +39,8 @@ from kbcite.records import (
 )
 from kbcite.store.archive import Archive
 from kbcite.store.database import Database
-from kbcite.urls import resolve, url_key
+from kbcite.store.forgetting import forgotten_places
+from kbcite.urls import host_of, resolve, url_key
 
 OK = "ok"
 NEAREST_BLOCKS = 4
@@ -107,6 +108,13 @@ class Report:
         """Share of the sentences that have a citation; 1 where there is none to cite."""
         cited = sum(sentence.verdict != "uncited" for sentence in self.sentences)
         return cited / len(self.sentences) if self.sentences else 1.0
+
+
+def rests_on_forgotten(record: Mapping[str, Any], database: Database) -> bool:
+    """True for a saved answer that cites a page whose bytes were erased on purpose: there is nothing left to check."""
+    places = forgotten_places(database.connection)
+    urls = [source.url for source in from_record(record).sources] if places else []
+    return any(not places.isdisjoint((url_key(url), host_of(url))) for url in urls)
 
 
 @dataclass(frozen=True, slots=True)

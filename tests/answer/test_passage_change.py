@@ -83,3 +83,11 @@ def test_a_difference_reads_word_by_word(old: str, new: str, shown: str) -> None
     assert "".join(f"{brackets[c.kind][0]}{c.text}{brackets[c.kind][1]}" for c in changes) == shown
     assert "".join(c.text for c in changes if c.kind != "added") == old
     assert "".join(c.text for c in changes if c.kind != "removed") == new
+
+
+def test_the_line_under_the_head_of_a_table_is_no_difference():
+    changes = word_difference(TABLE.partition("\n\n")[2], "| Type | Price |\n| Adults | 7.50 |\n| Children | 3.00 |\n")
+    assert [(change.kind, change.text) for change in changes if change.kind != "same"] == [
+        ("removed", "6.50"),
+        ("added", "7.50"),
+    ]

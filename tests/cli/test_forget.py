@@ -64,6 +64,15 @@ def test_an_answer_stays_with_what_the_page_said_masked(town: Shell, town_site: 
     assert "forgotten" in town("show", f"{before['id']}:1").err
 
 
+def test_verify_counts_answers_on_forgotten_pages_apart(town: Shell, town_site: Site) -> None:
+    town("ask", "Who holds the swimming lessons for children?")
+    town("ask", "Who is the mayor?")
+    town("forget", f"{town_site.url}/pool.html", "--yes")
+    outcome = town("verify", "--all")
+    assert outcome.code == 0, outcome.err
+    assert "1 answer on pages that were forgotten left out" in outcome.err
+
+
 def test_what_another_page_shares_stays(town: Shell, town_site: Site) -> None:
     town("forget", f"{town_site.url}/branch.html", "--yes")
     assert "four weeks" in town("ask", "How long may books be kept?").out
