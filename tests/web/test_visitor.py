@@ -72,7 +72,8 @@ def test_many_hosts_cost_no_more_a_page_than_few() -> None:
         return time.process_time() - began
 
     cost(10)
-    assert cost(1_500) < 5 * cost(10)
+    # 1.5 to 2.5 as a rule; a search through all hosts at each turn would make it hundreds.
+    assert min(cost(1_500), cost(1_500)) < 15 * cost(10)
 
 
 def test_a_job_that_waits_for_its_next_try_does_not_hold_up_its_host(monkeypatch: pytest.MonkeyPatch) -> None:
