@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from kbcite.answer.figures import Figure, find_figures, is_in
+from kbcite.answer.figures import Figure, as_written, find_figures, is_in
 from kbcite.answer.passage_ranking import Candidate
 from kbcite.answer.questions import Question
 from kbcite.answer.slots import differing_runs
@@ -138,7 +138,8 @@ def _values(question: Question, one: Candidate, other: Candidate, weigh: Weigh) 
     wanted = [
         [f for f in found if not is_in(f, asked) and (f.kind == "date") == question.asks_for_date] for found in (a, b)
     ]
-    return _only_differing(*wanted)
+    differing = _only_differing(*wanted)
+    return (as_written(differing[0], mine), as_written(differing[1], theirs)) if differing else None
 
 
 def _may_be_a_value(run: str) -> bool:
@@ -160,13 +161,13 @@ _PARTICLE = pattern("[了到您你我着吗呢们这那就都也]|是$")
 _UNITS = frozenset("公里 千米 公尺 米 公分 厘米 公斤 千克 公克 克 公顷 平方公里 平方千米 毫米".split())
 
 
-def _only_differing(a: list[Figure], b: list[Figure]) -> tuple[str, str] | None:
-    """The values where each side has one figure of a kind and unit, and they differ."""
+def _only_differing(a: list[Figure], b: list[Figure]) -> tuple[Figure, Figure] | None:
+    """The figures where each side has one figure of a kind and unit, and they differ."""
     for figure in a:
         same_a = [f for f in a if _comparable(f, figure)]
         same_b = [f for f in b if _comparable(f, figure)]
         if len(same_a) == len(same_b) == 1 and not is_in(figure, same_b) and not is_in(same_b[0], [figure]):
-            return _said(figure), _said(same_b[0])
+            return figure, same_b[0]
     return None
 
 
@@ -176,8 +177,3 @@ def _comparable(a: Figure, b: Figure) -> bool:
     if a.kind == "date":
         return (a.year is None, a.month is None, a.day is None) == (b.year is None, b.month is None, b.day is None)
     return a.unit == b.unit
-
-
-def _said(figure: Figure) -> str:
-    unit = figure.unit if figure.kind == "number" and not figure.text.endswith(figure.unit) else ""
-    return f"{figure.text} {unit}".strip() if unit.isascii() else f"{figure.text}{unit}"

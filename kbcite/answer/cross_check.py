@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kbcite.answer.figures import Figure, find_figures, is_in
+from kbcite.answer.figures import Figure, as_written, find_figures, is_in
 from kbcite.answer.passage_ranking import Candidate
 from kbcite.answer.questions import Question
 from kbcite.records import RetrievedBlock
@@ -59,7 +59,7 @@ def cross_check(question: Question, ranked: Sequence[Candidate], blocks: Sequenc
         if figure is not None:
             place, also = blocks[candidate.block].place, blocks[candidate.block].also
             pages = len({place.url, *(other.url for other in also)})
-            values.append((figure, CheckedValue(_said(figure, candidate.passage.shown), candidate, pages)))
+            values.append((figure, CheckedValue(as_written(figure, candidate.passage.shown), candidate, pages)))
         if len(values) == MAX_PAGES:
             break
     if sum(value.pages for _, value in values) < 2:
@@ -88,10 +88,3 @@ def _comparable(a: Figure, b: Figure) -> bool:
 
 def _same(a: Figure, b: Figure) -> bool:
     return is_in(a, [b]) and is_in(b, [a])
-
-
-def _said(figure: Figure, shown: str) -> str:
-    unit = figure.unit if figure.kind == "number" and not figure.text.endswith(figure.unit) else ""
-    if unit == "个" and shown[figure.end :].lstrip().startswith("个月"):
-        unit = "个月"
-    return f"{figure.text} {unit}".strip() if unit.isascii() else f"{figure.text}{unit}"

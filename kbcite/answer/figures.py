@@ -105,6 +105,19 @@ def find_figures(text: str) -> list[Figure]:
     return sorted(found, key=lambda figure: figure.start)
 
 
+_UNIT_AS_WRITTEN = pattern(
+    r"\s?-?(?:[A-Za-z]+|个?(?:小时|分钟|星期|季度|公里|千米|平方米|立方米|公斤|千克|美元|欧元|英镑|日元|[\u4e00-\u9fff℃°]))"
+)
+
+
+def as_written(figure: Figure, text: str) -> str:
+    """A figure with its unit as the text writes them: `two years`, `6个月`."""
+    if figure.kind != "number" or not figure.unit or figure.text.endswith(figure.unit):
+        return figure.text
+    unit = _UNIT_AS_WRITTEN.match(text, figure.end)
+    return text[figure.start : unit.end()] if unit else figure.text
+
+
 def _date(match: re.Match[str]) -> Figure:
     parts: dict[str, int] = {}
     for name, value in match.groupdict().items():

@@ -132,3 +132,12 @@ def low_coverage_notice(coverage: float, language: str) -> str:
 
 def respelt_notice(word: str, other: str, language: str) -> str:
     return _RESPELT[language].format(word=word, other=other)
+
+
+_ABOUT_SOURCES = pattern(r"(?:经核对，|注意：来源之间存在差异|Compared, (?:the|\d+) sources|Note that sources differ)")
+_VALUE = pattern("“([^”]+)”")
+
+
+def values_of_sources(sentence: str) -> list[str]:
+    """The values that a sentence of kbcite's own gives to its sources; none for any other sentence."""
+    return _VALUE.findall(sentence) if _ABOUT_SOURCES.match(sentence.strip()) else []

@@ -17,7 +17,8 @@ from kbcite.answer.cited_text import parse_cited_text
 from kbcite.answer.claims import ClaimCheck
 from kbcite.answer.grounding import GOOD, Statement, check_statement, evidence_of
 from kbcite.answer.record import from_record
-from kbcite.answer.weights import base_weight, share, stems
+from kbcite.answer.weights import base_weight, fold, share, stems
+from kbcite.answer.wording import values_of_sources
 from kbcite.errors import StoreError
 from kbcite.page.byte_span import byte_span
 from kbcite.page.chunking import chunk_document
@@ -199,8 +200,9 @@ class Verifier:
         sources = [source for source in answer.sources if source.n in numbers]
         if not sources:
             return SentenceReport(text, numbers, "uncited", 0.0, True)
-        if dict(claim.checks).get("conflict") == "stated":
-            return SentenceReport(text, numbers, claim.verdict, claim.score, True, "says that its sources differ")
+        if values := values_of_sources(text):
+            given = fold("".join(source.quote.text for source in sources))
+            return _of_sources(text, numbers, [value for value in values if fold(value) not in given])
         blocks = [block for source in sources if (block := self._evidence(source))]
         if len(blocks) < len(sources):
             return SentenceReport(text, numbers, claim.verdict, claim.score, True, "not checked again: see its source")
@@ -249,6 +251,9 @@ class Verifier:
         readings = {n: self._readings(addresses[n]) for n in numbers}
         if unknown := [addresses[n] for n in numbers if not readings[n]]:
             return SentenceReport(text, numbers, "not_stored", 0.0, False, f"no stored text of {', '.join(unknown)}")
+        if values := values_of_sources(text):
+            given = fold("".join(document.text for found in readings.values() for document in found))
+            return _of_sources(text, numbers, [value for value in values if fold(value) not in given])
         best: tuple[ClaimCheck, tuple[CleanDocument, ...]] | None = None
         # Versions of the cited pages, the newest first: a text may have been true when it was written.
         for version in range(max(len(found) for found in readings.values())):
@@ -359,3 +364,10 @@ def _marker_problems(answer: Answer) -> tuple[str, ...]:
 
 def _outcomes(check: ClaimCheck) -> str:
     return ", ".join(f"{name} {outcome}" for name, outcome in check.checks if outcome != OK)
+
+
+def _of_sources(text: str, numbers: tuple[int, ...], lost: Sequence[str]) -> SentenceReport:
+    """A sentence of kbcite's own on how its sources compare: each value in it stands in one of them."""
+    detail = f"none of them says {', '.join(lost)}" if lost else "says how its sources compare"
+    verdict = Verdict.UNSUPPORTED if lost else Verdict.SUPPORTED
+    return SentenceReport(text, numbers, verdict, 0.0 if lost else 1.0, not lost, detail)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.cli.run import Shell
-from tests.cli.town import pool_page
+from tests.cli.town import page, pool_page
 from tests.site_server import Site
 
 TICKET = "How much is a day ticket for the swimming pool?"
@@ -72,6 +72,27 @@ def test_what_ask_prints_can_be_verified_as_a_text(town: Shell, tmp_path: Path, 
         report = town.json("verify", str(file), "--strict")["reports"][0]
         assert report["ok"], report
         assert [s["verdict"] for s in report["sentences"] if s["numbers"]] == ["supported"]
+
+
+@pytest.mark.parametrize(("other", "said"), [("two years", "agree on “two years”"), ("three years", "differ")])
+def test_what_is_said_of_how_sources_compare_verifies(
+    town: Shell, town_site: Site, tmp_path: Path, other: str, said: str
+) -> None:
+    for name, period in (("boats", "two years"), ("oars", other)):
+        text = f"<p>The warranty of the town boats is {period} from the day of the sale of the boat.</p>"
+        town_site.pages[f"/{name}.html"] = page(f"Warranty of {name}", text * 2)
+        assert town("crawl", f"{town_site.url}/{name}.html").code == 0
+    assert town("--offline", "build").code == 0
+    outcome = town("ask", "How long is the warranty of the town boats?", "--no-live")
+    assert said in outcome.out, outcome.out + outcome.err
+    assert town("verify").code == 0
+    file = tmp_path / "answer.md"
+    file.write_text(outcome.out, encoding="utf-8")
+    assert town("verify", str(file)).code == 0
+    file.write_text(outcome.out.replace("“two years”", "“nine years”"), encoding="utf-8")
+    forged = town("verify", str(file))
+    assert forged.code == 1
+    assert "none of them says nine years" in forged.out
 
 
 def test_a_text_by_anyone_is_checked_sentence_by_sentence(town: Shell, town_site: Site) -> None:
