@@ -236,7 +236,8 @@ def _forget_peak() -> None:
         clear.write_text("5", encoding="ascii")
 
 
-def _peak_mb() -> float:
+def peak_mb() -> float:
+    """The most memory that this process has had; ru_maxrss would count what the process had that it was made from."""
     status = Path("/proc/self/status")
     if status.exists():
         line = next(line for line in status.read_text(encoding="ascii").splitlines() if line.startswith("VmHWM"))
@@ -251,7 +252,7 @@ def main() -> None:
         _forget_peak()
         started = time.monotonic()
         result = task(**options)
-        outcome = Outcome(result, time.monotonic() - started, _peak_mb())
+        outcome = Outcome(result, time.monotonic() - started, peak_mb())
         print(json.dumps(asdict(outcome)), flush=True)
 
 

@@ -34,10 +34,14 @@ class Line:
         self._is_whole.set()
         self.lost = 0
         """Requests that met the cut."""
+        self._seen = threading.Semaphore(0)
         for path, answer in list(site.pages.items()):
             site.pages[path] = self._through(answer)
 
-    def cut(self, seconds: float) -> threading.Timer:
+    def cut(self, after: int, seconds: float) -> threading.Timer:
+        """Lose the network once so many requests have come, for so long."""
+        for _ in range(after):
+            assert self._seen.acquire(timeout=30), "fewer requests came"
         self._is_whole.clear()
         mending = threading.Timer(seconds, self._is_whole.set)
         mending.start()
@@ -45,6 +49,7 @@ class Line:
 
     def _through(self, answer: Answer) -> Callable[[Any], Answer | None]:
         def reply(handler: Any) -> Answer | None:
+            self._seen.release()
             time.sleep(0.02)
             if self._is_whole.is_set():
                 return answer
@@ -91,8 +96,7 @@ def test_a_network_that_is_lost_for_a_while_costs_no_page(
         lab = Lab(tmp_path / "new", lab.site, lab.worker)
     with line(lab.site, is_silent) as wire:
         run = lab.start_command(command, *(["--all"] if command != "build" else []))
-        time.sleep(random.Random(f"{SEED} {command} {n}").uniform(0.3, 0.6))
-        mending = wire.cut(LOST_S)
+        mending = wire.cut(random.Random(f"{SEED} {command} {n}").randint(1, 4), LOST_S)
         code, _, told = lab.finish_command(run, LOST_S + PATIENCE_S)
         mending.cancel()
     # A loss that is over before the command's patience is only told; a command that brought nothing says that the network failed.

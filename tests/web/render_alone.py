@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import resource
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -21,6 +20,7 @@ from kbcite.web.fetch import Fetcher
 from kbcite.web.page_reader import PageLimits
 from kbcite.web.page_requests import PageRequests
 from kbcite.web.scope import Scope
+from tests.apart import peak_mb
 
 LIMITS = BrowserLimits(memory_bytes=600_000_000, pages=100, parallel=2)
 PAGE_LIMITS = PageLimits(page_s=20.0, max_requests=100, max_nodes=50_000)
@@ -56,7 +56,7 @@ def main(site: str, paths: list[str]) -> None:
 
 
 def memory() -> dict[str, float]:
-    return {"peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}
+    return {"peak_mb": peak_mb()}
 
 
 if __name__ == "__main__":
