@@ -22,6 +22,7 @@ from kbcite.records import RetrievedBlock
 TERSE = 40
 """Characters up to which the first sentence under a heading that asks is only the start of an answer: `Yes, there is.`"""
 SAYS_LITTLE = 0.3
+"""Share of the question below which a first sentence before an example is a remark, and the reason stands further down."""
 ALIKE = 0.8
 """Share of the best item's score from which all items of its list answer a question for several things."""
 WANTED_ADDITION = 0.15

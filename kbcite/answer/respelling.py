@@ -18,7 +18,7 @@ def respell(text: str, evidence: str) -> tuple[str, tuple[tuple[str, str], ...]]
     """The text with each word that the evidence lacks as the one word of it that is a slip away, and what was mended.
 
     A slip is two letters in each other's place, one too many or one left out (Damerau 1964, without a letter for another:
-    that is as often another word); the first letter is right.
+    that is as often another word); the first letter is right. A word that only goes on, or stops, is another: Marian is not Maria.
     """
     plain = evidence.lower()
     if all(word in plain or is_stop(word) for word in _WORD.findall(text.lower())):
@@ -31,7 +31,8 @@ def respell(text: str, evidence: str) -> tuple[str, tuple[tuple[str, str], ...]]
         word = match.group().lower()
         if word in known or stem(word) in stems or is_stop(word):
             return match.group()
-        near = {other for other in _slips(word, known) if stem(other) != stem(word)}
+        slips = {other for other in _slips(word, known) if stem(other) != stem(word)}
+        near = {other for other in slips if not other.startswith(word) and not word.startswith(other)}
         if len(near) != 1:
             return match.group()
         mended.append((match.group(), near.pop()))

@@ -64,7 +64,7 @@ class ToolFetch:
         *,
         is_allowed: Callable[[str], str | None] = allow_any,
         etag: str | None = None,  # noqa: ARG002 - a tool cannot be asked whether a page has changed
-        last_modified: str | None = None,  # noqa: ARG002
+        last_modified: str | None = None,  # noqa: ARG002 - as above
         types: tuple[str, ...] | None = None,
         cut_at: int | None = None,
     ) -> FetchedPage | FetchFailure:

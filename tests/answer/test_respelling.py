@@ -27,6 +27,11 @@ def test_two_words_a_slip_away_leave_it_as_it_is():
     assert respell("the casre", "a case of care") == ("the casre", ())
 
 
+@pytest.mark.parametrize(("asked", "written"), [("Marian", "Maria wrote it"), ("Johan", "Johann wrote it")])
+def test_a_name_that_only_goes_on_or_stops_is_another(asked, written):
+    assert respell(f"When did {asked} write it?", written)[1] == ()
+
+
 def test_an_answer_to_a_mended_question_says_how_it_was_read():
     result = ask("When does the airprot station open?", [retrieved(STATIONS, 0, title="Opening hours of the stations")])
     assert result.text.startswith("Station: Airport; Monday: 06:00–23:00")
