@@ -252,21 +252,31 @@ def _list(
     return found
 
 
-_JOINT = pattern(f"[；;]\\s*|(?<=[{CJK}。”）)])\\s+(?=[{CJK}“（(《])")
+_SEMICOLON = pattern(r"[；;]\s*")
+_JOINT = pattern(f"[；;]\\s*|(?<=[{CJK}。”）)])\\s+(?=[{CJK}“《])")
+_SPACED = pattern(f"[{CJK}”）)][ \u3000][，、。；]")
+"""A text with blanks around its links or terms, `诗人 李白 、杜甫`, whose blanks part no statements."""
 
 
 def _statements(text: str) -> list[tuple[int, int]]:
     """Spans of the sentences of a text, long ones in their parts."""
     spans = []
+    joints = _SEMICOLON if _SPACED.search(text) else _JOINT
     for start, end in split_sentences(text):
         cursor = start
         if end - start > LONG_SENTENCE:
-            for joint in _JOINT.finditer(text, start, end):
-                if joint.end() - cursor >= SHORTEST_PART and end - joint.end() >= SHORTEST_PART:
+            for joint in joints.finditer(text, start, end):
+                is_long = joint.start() - cursor >= SHORTEST_PART and end - joint.end() >= SHORTEST_PART
+                if is_long and not _is_bracketed(text[cursor : joint.start()]):
                     spans.append((cursor, joint.start() + len(joint.group().rstrip())))
                     cursor = joint.end()
         spans.append((cursor, end))
     return spans
+
+
+def _is_bracketed(before: str) -> bool:
+    """True where a bracket that was opened is not closed yet."""
+    return sum(map(before.count, "(（")) > sum(map(before.count, ")）"))
 
 
 def _sentences(kind: str, text: str, start: int, end: int, context: str) -> list[Passage]:

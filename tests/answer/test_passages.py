@@ -109,3 +109,30 @@ def test_a_sentence_that_announces_a_code_block_belongs_to_it(lead):
 
 def test_a_sentence_that_announces_nothing_stays_apart_from_the_code():
     assert split_passages("That was all.\n\n```\nrun it\n```")[-1].shown.startswith("```")
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        # Blanks around linked names, as one before a comma tells, part nothing.
+        (
+            "湖畔镇出过多位著名的画家和作家，其中包括山水画家 林远山 、以小说闻名的 周一舟 ，以及在首都教书多年、晚年才回到"
+            "故乡的书法家 何清 ，他们的故居如今都对外开放，每天上午九点到下午五点可以参观，周一闭馆不接待游客",
+            1,
+        ),
+        # A blank inside a bracket, and one before it, neither.
+        (
+            "自成立以来，先后有六个城镇通过一系列协议加入了联盟，最早的是湖畔、石桥、南岭和北港（虽然北港在最后一刻 没有 加入），后来是"
+            "东川、西坪和柳湾 （三地在同一天签字），如今联盟的秘书处设在石桥，每三年轮换一次主席，上一次轮换是在今年春天",
+            1,
+        ),
+        # Elsewhere it parts what a page runs together.
+        (
+            "首页新闻天气交通服务指南联系我们常见问题网站地图无障碍浏览繁体版移动版登录注册退出 本市第三座跨江大桥今天上午正式通车，全长两千三百"
+            "米，双向六车道，设计时速八十公里，预计每天通行车辆五万辆次，沿线设有两座公交站",
+            2,
+        ),
+    ],
+)
+def test_blanks_part_a_long_chinese_sentence_only_where_they_part_statements(text: str, count: int) -> None:
+    assert len(split_passages(text)) == count
