@@ -19,8 +19,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from kbcite.answer.figures import Figure, find_figures, find_pairs, is_in, same_figure
+from kbcite.answer.persons import SURNAMES
 from kbcite.answer.polarity import is_negated, lacks_absolute, opposes
-from kbcite.answer.questions import SURNAMES, Kind, Question, asked_elements
+from kbcite.answer.questions import Kind, Question, asked_elements
 from kbcite.answer.slots import swapped_runs
 from kbcite.answer.weights import Weigh, base_weight, fold, idf_over, is_stop, share, stems
 from kbcite.answer.word_classes import LIGHT, exclusive_words

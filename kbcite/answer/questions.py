@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from kbcite.answer.figures import Figure, find_figures
+from kbcite.answer.persons import LIKE_A_PERSON, PERSON
 from kbcite.answer.polarity import is_negated
 from kbcite.answer.weights import is_stop, stems
 from kbcite.patterns import pattern
@@ -213,16 +214,7 @@ def defines(subject: str, sentence: str, heading: str) -> float:
     return 0.8 if _IT_IS.match(sentence) and re.search(name, simplify(heading), re.IGNORECASE) else 0.0
 
 
-SURNAMES = (
-    "赵钱孙李周吴郑王冯陈褚卫蒋沈韩杨朱秦尤许何吕施张孔曹严华金魏陶姜戚谢邹喻柏窦章苏潘葛范彭郎鲁韦马苗方俞任袁柳鲍史唐费廉岑薛雷贺倪汤"
-    "滕殷罗毕郝安常乐于傅齐康伍余顾孟黄穆萧尹姚邵汪祁毛米戴宋庞熊纪舒屈项祝董梁杜阮蓝闵席季贾江童颜郭梅盛林钟徐邱骆高夏蔡田樊胡凌霍万"
-    "柯卢莫房丁邓洪包左石崔龚程邢裴陆翁焦侯段谷车牛刘詹叶黎白蒲赖卓乔翟谭贺冉边习温耿关曾游肖"
-)
 _SIGNS: dict[Kind, re.Pattern[str]] = {
-    Kind.PERSON: pattern(
-        rf"[\u4e00-\u9fff]{{2,}}[·•][\u4e00-\u9fff]{{2,}}|[{SURNAMES}][\u4e00-\u9fff]{{1,2}}(?![\u4e00-\u9fff]*省)"
-        r"|\b[A-Z][\w’'-]+(?:\s+(?:[A-Z]\.|[a-z]{2,3}|[A-Z][\w’'-]+)){1,3}\b"
-    ),
     Kind.PLACE: pattern(
         r"[\u4e00-\u9fff]{1,8}(?:省|市|县|区|国|州|镇|乡|村|岛|山|路|街|馆|院|大学|中心|广场|机场|站)|位于|地处|坐落|\b(?:in|at|near|from"
         r"|on)\s+(?:the\s+)?[A-Z]\w+"
@@ -273,6 +265,7 @@ _NAMES = pattern(
 """`What is it called?` is answered where something is given a name."""
 
 
+LIKE_A = 0.5
 CANNOT = 0.15
 """Kind of a sentence that says what cannot be done, where it is asked how: it is no way to do it."""
 
@@ -309,15 +302,24 @@ def answers_kind(question: Question, sentence: str) -> float:
         return 0.5
     if kind is Kind.HOW and (_INSTRUCTS.search(sentence) or _COMMAND.fullmatch(sentence)):
         return 1.0
+    if kind is Kind.PERSON:
+        if _names_another(PERSON, question, sentence):
+            return 1.0
+        return LIKE_A if _names_another(LIKE_A_PERSON, question, sentence) else 0.0
+    if kind is Kind.PLACE:
+        return 1.0 if _names_another(_SIGNS[kind], question, sentence) else 0.0
     match = _SIGNS[kind].search(sentence)
-    if kind in (Kind.PERSON, Kind.PLACE) and match:
-        asked_text = simplify(question.text).lower()
-        return 1.0 if any(m.group().lower() not in asked_text for m in _SIGNS[kind].finditer(sentence)) else 0.0
     if kind is Kind.HOW and match:
         return (
             0.2 if is_negated(sentence) and not is_negated(question.text) else 0.6
         )  # what cannot be done is no way to do it
     return 1.0 if match else 0.0
+
+
+def _names_another(names: re.Pattern[str], question: Question, sentence: str) -> bool:
+    """True where the sentence holds such a name that the question does not."""
+    asked = simplify(question.text).lower()
+    return any(match.group().lower() not in asked for match in names.finditer(sentence))
 
 
 _PAST = pattern(r"\bwhen (?:did|was|were)\b|(?:什么时候|何时|哪一?[年天]).*的[？?]?$", re.IGNORECASE)
