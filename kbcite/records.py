@@ -351,6 +351,8 @@ class Scores:
     """Figures of the question that the block lacks."""
     rerank: float | None = None
     """Score of a cross-encoder, which the order then goes by; None where none was asked."""
+    kept: float | None = None
+    """Share that the page's age left of `fused`, which has it already; None where age does not count or is not known."""
 
 
 @dataclass(frozen=True, slots=True)

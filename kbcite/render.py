@@ -184,6 +184,8 @@ def _explained(hit: RetrievedBlock) -> list[str]:
     judged = f"dense {scores.dense:.3f}  words {scores.coverage:.3f}  fused {scores.fused:.3f}"
     if scores.missing_figures:
         judged += f"  figures missed {scores.missing_figures}"
+    if scores.kept is not None:
+        judged += f"  age leaves {scores.kept:.2f} of it"
     lines = ["left out", f"why: {DROPPED.get(hit.dropped, hit.dropped)}", judged] if hit.dropped else ["used", judged]
     if scores.rerank is not None:
         lines.append(f"reranked {scores.rerank:.3f}")

@@ -107,6 +107,8 @@ class AskSettings:
     top_k: int = 5
     threshold: float = 0.45
     """Relevance from 0 to 1 below which a block is not used (SPEC 50)."""
+    half_life_days: float = 0.0
+    """Days in which a page loses half of what age can cost it in the order; 0: age does not count."""
     min_coverage: float = 0.8
     min_support: float = 0.5
     max_quote_chars: int = 600
@@ -394,6 +396,7 @@ _RANGES: dict[str, tuple[float, float]] = {
     "overlap_words": (0, 10_000),
     "top_k": (1, 20),
     "threshold": (0, 1),
+    "half_life_days": (0, 36_500),
     "min_coverage": (0, 1),
     "min_support": (0, 1),
     "max_quote_chars": (20, 100_000),

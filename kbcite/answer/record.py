@@ -171,6 +171,7 @@ def _source(source: Source) -> dict[str, Any]:
             "fused": scores.fused,
             "relevance": scores.relevance,
             **({} if scores.rerank is None else {"rerank": scores.rerank}),
+            **({} if scores.kept is None else {"kept": scores.kept}),
         },
     }
 

@@ -135,6 +135,7 @@ def to_record(trace: Trace) -> dict[str, Any]:
                     "coverage": c.scores.coverage,
                     "fused": c.scores.fused,
                     "relevance": c.scores.relevance,
+                    **({} if c.scores.kept is None else {"kept": c.scores.kept}),
                 },
                 "dropped": c.dropped,
                 "cited_as": list(c.cited_as),

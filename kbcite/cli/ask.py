@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,12 +10,14 @@ import typer
 
 from kbcite.cli.answer_output import AnswerFormat, write_answer
 from kbcite.cli.context import Context, OpenStore, context_of
+from kbcite.cli.search import HalfLife
 from kbcite.errors import ExitCode, Finding, UsageError
 from kbcite.records import LiveMode, SourceType
 from kbcite.render import printable
 
 if TYPE_CHECKING:
     from kbcite.retrieval.encoder import Encoder
+    from kbcite.retrieval.ranking import RankingOptions
     from kbcite.retrieval.vector_index import VectorIndex
     from kbcite.stages.ask import Answered
     from kbcite.stages.ask_live import Classify, LiveLook
@@ -41,6 +43,7 @@ def ask(
     threshold: Annotated[
         float | None, typer.Option(min=0.0, max=1.0, help="Relevance under which a block is not used.")
     ] = None,
+    half_life: HalfLife = None,
     sentences: Annotated[int, typer.Option(min=1, max=10, help="Sentences of an extractive answer at most.")] = 3,
     source_type: Annotated[
         SourceType | None, typer.Option(help="Only internal documents, only web pages, or only what is fetched live.")
@@ -103,6 +106,7 @@ def ask(
             known_labels(store, label or ()),
             look,
             rerank,
+            half_life,
         )
         from kbcite.stages.ask import save_answer
 
@@ -198,8 +202,9 @@ def _answer(
     labels: tuple[str, ...],
     wanted: _Wanted | None,
     rerank: str | None = None,
+    half_life: float | None = None,
 ) -> Answered:
-    from kbcite.cli.search import open_find, open_rerank, open_store_encoder
+    from kbcite.cli.search import open_find, open_rerank, open_store_encoder, ranking_options
 
     # First of all: what the answer needs is imported while the question is encoded.
     encoder = open_store_encoder(context, store, question)
@@ -216,14 +221,11 @@ def _answer(
         raise UsageError(f"--offline forbids the model {name}; leave it out for the extractive answer")
     bar = settings.threshold if threshold is None else threshold
     index = open_index(store.database, encoder, store.vectors)
-    find = open_find(
-        store, encoder, top_k or settings.top_k, bar, source_type, labels, index, open_rerank(context, store, rerank)
-    )
+    ranking = ranking_options(context, store, top_k or settings.top_k, bar, half_life)
+    find = open_find(store, encoder, ranking, source_type, labels, index, open_rerank(context, store, rerank))
     base = api_base or settings.api_base
     if wanted is not None:
-        wanted.look = _look(
-            context, store, wanted, encoder, index, top_k or settings.top_k, bar, source_type, labels, name, base
-        )
+        wanted.look = _look(context, store, wanted, encoder, index, ranking, source_type, labels, name, base)
     complete = open_model(name, base, timeout_s=settings.timeout_s) if name else None
     options = AnswerOptions(
         max_sentences=sentences,
@@ -261,8 +263,7 @@ def _look(
     wanted: _Wanted,
     encoder: Encoder,
     index: VectorIndex,
-    top_k: int,
-    threshold: float,
+    ranking: RankingOptions,
     source_type: SourceType | None,
     labels: tuple[str, ...],
     model: str,
@@ -270,7 +271,6 @@ def _look(
 ) -> LiveLook:
     """The look of one question; what fetches is imported and opened when it is first wanted."""
     from kbcite.cli.live import open_search
-    from kbcite.retrieval.ranking import RankingOptions
     from kbcite.stages.ask_judge import LiveJudge
     from kbcite.stages.ask_live import LiveLook
     from kbcite.store.sqlite import only_reads
@@ -285,8 +285,8 @@ def _look(
 
         return wanted.doors.enter_context(open_live(context, store))
 
-    bar = min(threshold, min(one.min_relevance for one in classes.values()))
-    judge = LiveJudge(store.database, encoder, lambda: index.centroids, RankingOptions(top_k=top_k, threshold=bar))
+    bar = min(ranking.threshold, min(one.min_relevance for one in classes.values()))
+    judge = LiveJudge(store.database, encoder, lambda: index.centroids, replace(ranking, threshold=bar))
     return LiveLook(
         store.database,
         store.archive,
@@ -297,7 +297,7 @@ def _look(
         judge,
         mode=wanted.mode,
         barred=barred,
-        threshold=threshold,
+        threshold=ranking.threshold,
         source_type=source_type,
         labels=labels,
         search=open_search(store, wanted.doors),

@@ -39,7 +39,7 @@ def calibrate(
     write: Annotated[bool, typer.Option("--write", help="Set the threshold in kbcite.toml.")] = False,
 ) -> None:
     """Measure which threshold fits this store."""
-    from kbcite.cli.search import open_find, open_store_encoder
+    from kbcite.cli.search import open_find, open_store_encoder, ranking_options
     from kbcite.retrieval.calibration import best_row, table
     from kbcite.settings import SETTINGS_NAME
     from kbcite.stages.calibrate import ask_file, ask_own
@@ -47,7 +47,7 @@ def calibrate(
 
     context = context_of(ctx)
     with context.reading() as store:
-        find = open_find(store, open_store_encoder(context, store), 50, 0.0, None, ())
+        find = open_find(store, open_store_encoder(context, store), ranking_options(context, store, 50, 0.0), None, ())
 
         def candidates(text: str) -> tuple[RetrievedBlock, ...]:
             return find(text).blocks

@@ -104,14 +104,15 @@ class Served:
     # ------------------------------------------------------------ tools
 
     def _search(self, given: Mapping[str, Any], stop: threading.Event) -> Reply:
-        from kbcite.cli.search import open_find, open_store_encoder
+        from kbcite.cli.search import open_find, open_store_encoder, ranking_options
 
         query = _text(given, "query")
         source_type, labels = self._narrowed(given)
         with self.context.reading() as store:
             _end_when(stop, store)
             encoder = open_store_encoder(self.context, store)
-            hits = open_find(store, encoder, given.get("top_k", 10), 0.05, source_type, labels)(query).used
+            ranking = ranking_options(self.context, store, given.get("top_k", 10), 0.05)
+            hits = open_find(store, encoder, ranking, source_type, labels)(query).used
         record = {
             "query": query,
             "hits": [

@@ -13,9 +13,23 @@ from kbcite.render import hit_lines, one_line
 
 if TYPE_CHECKING:
     from kbcite.retrieval.encoder import Encoder
+    from kbcite.retrieval.ranking import RankingOptions
     from kbcite.retrieval.reranker import Rerank
     from kbcite.retrieval.search import Found
     from kbcite.retrieval.vector_index import VectorIndex
+
+
+HalfLife = Annotated[
+    float | None,
+    typer.Option(
+        min=0.0,
+        max=36_500.0,
+        metavar="DAYS",
+        help="Newer pages stand before older ones that are as near: after so many days a page has lost half of what age can cost it. "
+        "0 is never; pages without a date lose nothing.",
+    ),
+]
+"""The option of the commands that search."""
 
 
 def register(app: typer.Typer) -> None:
@@ -35,6 +49,7 @@ def search(
         str | None,
         typer.Option(metavar="MODEL", help="Cross-encoder, folder or name, that orders the relevant blocks."),
     ] = None,
+    half_life: HalfLife = None,
     explain: Annotated[
         bool, typer.Option("--explain", help="Show each score, and why a candidate was left out.")
     ] = False,
@@ -47,8 +62,9 @@ def search(
         encoder = open_store_encoder(context, store, query)
         order = open_rerank(context, store, rerank)
         labels = known_labels(store, label or ())
+        ranking = ranking_options(context, store, top_k, threshold, half_life)
         found = open_find(
-            store, encoder, top_k, threshold, SourceType(source_type) if source_type else None, labels, rerank=order
+            store, encoder, ranking, SourceType(source_type) if source_type else None, labels, rerank=order
         )(query)
     shown = found.blocks if explain else found.used
     if shown or context.as_json:
@@ -94,22 +110,32 @@ def open_rerank(context: Context, store: OpenStore, model: str | None) -> Rerank
     return open_reranker(name, store.settings.index.threads, context.offline)
 
 
+def ranking_options(
+    context: Context, store: OpenStore, top_k: int, threshold: float, half_life_days: float | None = None
+) -> RankingOptions:
+    """How blocks are ordered now; the half-life is that of the settings where none is given. Raises UsageError for `nan`."""
+    from kbcite.retrieval.ranking import Decay, RankingOptions
+
+    for option, value in (("--threshold", threshold), ("--half-life", half_life_days)):
+        if value != value:  # true of nan alone, which stands in every range
+            raise UsageError(f"{option} nan is not a number")
+    days = store.settings.ask.half_life_days if half_life_days is None else half_life_days
+    return RankingOptions(top_k=top_k, threshold=threshold, decay=Decay(days, context.clock()) if days else None)
+
+
 def open_find(
     store: OpenStore,
     encoder: Encoder,
-    top_k: int,
-    threshold: float,
+    ranking: RankingOptions,
     source_type: SourceType | None,
     labels: tuple[str, ...],
     index: VectorIndex | None = None,
     rerank: Rerank | None = None,
 ) -> Callable[[str], Found]:
     """A function that finds the blocks for a question with the encoder and the store's index, opened where it is not given."""
-    from kbcite.retrieval.ranking import RankingOptions
     from kbcite.stages.search import open_index, search_blocks
 
     opened = open_index(store.database, encoder, store.vectors) if index is None else index
-    ranking = RankingOptions(top_k=top_k, threshold=threshold)
     return lambda question: search_blocks(
         question, store.database, encoder, opened, ranking, source_type, labels, rerank
     )

@@ -6,6 +6,9 @@ Coverage is 0 by itself where question and block share no language, and cosine d
 question's own language covers by chance counts as nothing, or such blocks would stand before the right one in the other
 language. Ranks are never mixed: reciprocal rank fusion halves the recall across languages.
 
+Where age counts (off by default), an old page loses a part of its place in the order, never more than `MOST_DECAY` and
+nothing of its relevance: the only page that says something is found however old it is. A page without a date loses nothing.
+
 Relevance is a separate number, the estimate that the block answers the question at all: a logistic curve over cosine and
 coverage, fitted on questions whose answer is and is not in the store.
 """
@@ -17,6 +20,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from itertools import combinations
 
+from kbcite.clock import seconds_between
 from kbcite.records import Block, Place, RetrievedBlock, Scores
 from kbcite.retrieval.duplicates import DatedText, cluster_duplicates
 from kbcite.retrieval.question import Question, holds_wanted, missing_figures, read_question
@@ -31,6 +35,12 @@ CHANCE_COVERAGE = 0.15
 MISSING_FIGURE_FINE = 0.1
 """In the order; in relevance it counts twice."""
 WANTED_BONUS = 0.05
+MOST_DECAY = 0.1
+"""Share of its place in the order that a page loses to age at most, half of it after one half-life.
+
+With dates drawn at random over five years and a half-life of one, Hit@1 on the sets above goes from .839 .965 .981 to .867 .968 .981;
+with a share of .2 Chinese paragraphs come to .961, with .3 to .949 and the snippets to .818.
+"""
 
 BELOW_THRESHOLD = "below_threshold"
 FIGURE_MISMATCH = "figure_mismatch"
@@ -42,12 +52,30 @@ COMPARED = 4
 
 
 @dataclass(frozen=True, slots=True)
+class Decay:
+    """How fast pages age, and as of when."""
+
+    half_life_days: float
+    now: str
+
+    def kept(self, places: tuple[Place, ...]) -> float | None:
+        """1 to 1 - MOST_DECAY, by the newest publish date among the places of a text; None where none has one."""
+        dates = [place.published_at for place in places if place.published_at]
+        if not dates:
+            return None
+        days = min(max(0, seconds_between(date, self.now)) for date in dates) / 86_400
+        return 1 - MOST_DECAY * (1 - math.exp2(-days / self.half_life_days))
+
+
+@dataclass(frozen=True, slots=True)
 class RankingOptions:
     top_k: int = 5
     threshold: float = 0.45
     """Relevance below which a block is not used."""
     per_page: int = 3
     """Blocks of one page that are used while another page still has something over the threshold."""
+    decay: Decay | None = None
+    """None: age does not count."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +99,7 @@ def rank(
     """All candidates, best first; those not used carry the reason in `dropped`. rerank: puts the relevant ones in an order of its own, first."""
     asked = read_question(question)
     language = language_of(question)
-    scored = [_score(asked, language, candidate, options.threshold) for candidate in candidates]
+    scored = [_score(asked, language, candidate, options) for candidate in candidates]
     scored.sort(key=lambda found: (-found.scores.fused, found.block.id))
     relevant = [found for found in scored if found.scores.relevance >= options.threshold]
     if rerank and relevant:
@@ -90,20 +118,22 @@ def _reranked(question: str, relevant: list[RetrievedBlock], rerank: Rerank) -> 
     return sorted(judged, key=lambda found: -(found.scores.rerank or 0.0))
 
 
-def _score(question: Question, language: str, candidate: Candidate, threshold: float) -> RetrievedBlock:
+def _score(question: Question, language: str, candidate: Candidate, options: RankingOptions) -> RetrievedBlock:
     """The candidate with its scores; one that is under the threshold only for want of a figure already says so."""
     missing = missing_figures(question, _with_context(candidate))
     dense, coverage = candidate.dense, candidate.coverage
     fused = fuse(dense, coverage) - MISSING_FIGURE_FINE * missing
     if holds_wanted(question, candidate.block.text):
         fused += WANTED_BONUS
+    kept = options.decay.kept(candidate.places) if options.decay else None
+    fused = min(1.0, max(0.0, fused)) * (1.0 if kept is None else kept)
     same_language = candidate.block.language == language
     estimate = relevance(dense, coverage, missing, same_language=same_language)
-    for_a_figure = estimate < threshold <= relevance(dense, coverage, same_language=same_language)
+    for_a_figure = estimate < options.threshold <= relevance(dense, coverage, same_language=same_language)
     return RetrievedBlock(
         candidate.block,
         candidate.places[0],
-        Scores(dense, coverage, fused=min(1.0, max(0.0, fused)), relevance=estimate, missing_figures=missing),
+        Scores(dense, coverage, fused=fused, relevance=estimate, missing_figures=missing, kept=kept),
         also=candidate.places[1:],
         dropped=FIGURE_MISMATCH if for_a_figure else None,
     )

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from kbcite.records import Block, PageState, Place, RetrievedBlock, SourceType
-from kbcite.retrieval.ranking import Candidate, RankingOptions, rank, relevance
+from kbcite.retrieval.ranking import MOST_DECAY, Candidate, Decay, RankingOptions, rank, relevance
 
 
 def candidate(
@@ -159,3 +161,45 @@ def test_duplicates_leave_room_for_other_blocks() -> None:
     other = candidate("other", 0.7, 0.7, "It closes at nine in the evening, except on Sundays.")
     used = [hit.block.id for hit in rank("When?", [*copies, other], RankingOptions(top_k=2)) if hit.dropped is None]
     assert used == ["copy0", "other"]
+
+
+NOW = "2026-11-30T08:00:00Z"
+AGEING = RankingOptions(decay=Decay(half_life_days=100, now=NOW))
+
+
+def dated(name: str, published_at: str | None, dense: float = 0.5) -> Candidate:
+    return candidate(name, dense, 0.5, published_at=published_at)
+
+
+def test_the_newer_of_two_pages_that_are_as_near_comes_first_where_age_counts() -> None:
+    pair = [dated("a-old", "2024-01-01"), dated("b-new", "2026-11-01")]
+    assert names(rank("who?", pair, AGEING)) == ["b-new", "a-old"]
+    assert names(rank("who?", pair, RankingOptions())) == ["a-old", "b-new"]
+
+
+def test_half_of_what_age_can_cost_is_lost_after_one_half_life() -> None:
+    (found,) = rank("who?", [dated("a", "2026-08-22T08:00:00Z")], AGEING)
+    (ageless,) = rank("who?", [dated("a", "2026-08-22T08:00:00Z")], RankingOptions())
+    assert found.scores.kept == pytest.approx(1 - MOST_DECAY / 2)
+    assert found.scores.fused == pytest.approx(ageless.scores.fused * (1 - MOST_DECAY / 2))
+    assert ageless.scores.kept is None
+
+
+def test_a_page_without_a_date_loses_nothing_and_one_of_the_future_neither() -> None:
+    found = rank("who?", [dated("old", "2020-01-01"), dated("undated", None), dated("ahead", "2027-01-01")], AGEING)
+    assert {hit.block.id: hit.scores.kept for hit in found if hit.block.id != "old"} == {"undated": None, "ahead": 1.0}
+    assert names(found)[-1] == "old"
+
+
+def test_age_changes_nothing_of_relevance_and_a_page_that_is_clearly_nearer_stays_in_front() -> None:
+    pair = [dated("old", "1999-01-01", 0.7), dated("new", "2026-11-29", 0.5)]
+    found = rank("who?", pair, AGEING)
+    assert names(found) == ["old", "new"]
+    assert found[0].scores.relevance == rank("who?", pair, RankingOptions())[0].scores.relevance
+
+
+def test_a_text_is_as_new_as_the_newest_page_that_holds_it() -> None:
+    old, new = dated("a", "2020-01-01").places[0], dated("a", "2026-11-30").places[0]
+    both = replace(dated("a", None), places=(old, new))
+    (found,) = rank("who?", [both], AGEING)
+    assert found.scores.kept == pytest.approx(1.0, abs=1e-3)
