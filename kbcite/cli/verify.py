@@ -17,7 +17,8 @@ from kbcite.errors import ExitCode, Finding, UsageError
 from kbcite.render import counted, one_line, where
 
 if TYPE_CHECKING:
-    from kbcite.stages.verify import CitationReport, Report, SentenceReport, Verifier
+    from kbcite.stages.verify import Verifier
+    from kbcite.stages.verify_report import CitationReport, Report, SentenceReport
 
 _FILES = (".md", ".markdown", ".txt", ".json", ".jsonl")
 
