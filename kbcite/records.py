@@ -406,6 +406,21 @@ class LiveLoss:
     ended_at: float = 0.0
 
 
+@dataclass(frozen=True, slots=True)
+class PageNow:
+    """A stored page that was asked for again to see what it says today; nothing of it is stored."""
+
+    url: str
+    """As it was named."""
+    outcome: str
+    """`there`, `moved`, `gone` (this visit says so), `unreachable`, or `not_asked`."""
+    detail: str
+    """Where it moved to, or why it is not there or was not asked."""
+    asked_at: str
+    document: CleanDocument | None = None
+    """What it says; None where that could not be had."""
+
+
 # ---------------------------------------------------------------- answers
 
 

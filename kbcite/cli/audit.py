@@ -6,18 +6,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kbcite.cli.context import Context, OpenStore, context_of
+from kbcite.cli.differences import change_pieces
 from kbcite.cli.rows import Row, row, show_rows
 from kbcite.cli.saved_answers import find_answers
 from kbcite.clock import to_minute
 from kbcite.errors import Finding, UsageError
-from kbcite.render import counted, one_line, printable, where
+from kbcite.render import counted, one_line, where
 
 if TYPE_CHECKING:
     from kbcite.records import Answer
     from kbcite.stages.audit import AuditedAnswer, CitedNow
-
-_STYLES = {"removed": "red strike", "added": "green"}
-_BRACKETS = {"same": ("", ""), "removed": ("[-", "-]"), "added": ("{+", "+}")}
 
 _NOTHING_NOW = {"gone": "the page is gone", "removed": "nothing like it is left on the page"}
 
@@ -110,11 +108,7 @@ def _citation(citation: CitedNow) -> list[Row]:
     archived = "as quoted" if citation.archived == citation.quoted else citation.archived or "no longer stored"
     rows += [row("    quoted    ", citation.quoted), row("    archived  ", archived)]
     if citation.difference:
-        pieces = []
-        for change in citation.difference:
-            opening, closing = _BRACKETS[change.kind]
-            pieces.append((f"{opening}{printable(change.text)}{closing}", _STYLES.get(change.kind, "")))
-        return [*rows, Row("    now       ", tuple(pieces))]
+        return [*rows, Row("    now       ", change_pieces(citation.difference))]
     return [*rows, row("    now       ", _NOTHING_NOW[citation.outcome], "yellow")]
 
 

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from kbcite.render import Piece, printable
+
 if TYPE_CHECKING:
+    from kbcite.answer.passage_change import Change
     from kbcite.page.text_difference import DifferingLine
 
+_MARKS = {"same": ("", "", ""), "removed": ("[-", "-]", "red strike"), "added": ("{+", "+}", "green")}
 KEPT_AROUND = 30
 """Characters shown on either side of a change; longer unchanged runs are shortened."""
 
@@ -17,6 +22,15 @@ def marked(line: DifferingLine) -> str:
         return _shortened(line.text)
     opening, closing = ("[-", "-]") if line.side == "-" else ("{+", "+}")
     return "".join(f"{opening}{part.text}{closing}" if part.changed else _shortened(part.text) for part in line.parts)
+
+
+def change_pieces(changes: Sequence[Change]) -> tuple[Piece, ...]:
+    """The runs of a passage's difference, in brackets and colours."""
+    return tuple(
+        (f"{opening}{printable(change.text)}{closing}", style)
+        for change in changes
+        for opening, closing, style in [_MARKS[change.kind]]
+    )
 
 
 def _shortened(text: str) -> str:

@@ -35,7 +35,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "kbcite show a594 -f html -o answer.html",
         "kbcite show https://docs.example.com/guide/ --snapshot > page.html",
     ),
-    "verify": ("kbcite verify", "kbcite verify --all", "kbcite verify report.md"),
+    "verify": ("kbcite verify", "kbcite verify --all", "kbcite verify report.md --live"),
     "audit": ("kbcite audit", "kbcite audit --re-ask"),
     "log": ("kbcite log", "kbcite log --grep 押金"),
     "trace": ("kbcite trace", "kbcite trace a594 --all"),

@@ -12,6 +12,7 @@ import typer
 from kbcite.cli.context import Context, context_of
 from kbcite.cli.rows import Row, row, show_rows
 from kbcite.cli.saved_answers import find_answers
+from kbcite.cli.verify_live import Checked, Today, look_at_today
 from kbcite.clock import to_minute
 from kbcite.errors import ExitCode, Finding, UsageError
 from kbcite.render import counted, one_line, where
@@ -38,33 +39,44 @@ def verify(
         ),
     ] = None,
     everything: Annotated[bool, typer.Option("--all", help="Every saved answer.")] = False,
+    live: Annotated[
+        bool,
+        typer.Option(
+            "--live",
+            help="Also ask for the cited pages, and say of each citation whether it still stands there; nothing is stored.",
+        ),
+    ] = False,
     strict: Annotated[
         bool, typer.Option("--strict", help="Exit 4 where too few sentences of a text have a citation.")
     ] = False,
 ) -> None:
     """Check answers and texts against the archive: quotes byte by byte, sentences of any text with [n] by the stored pages.
 
-    No network, no model, whatever became of the pages since. Exit code 1 if anything fails.
+    No model, and without --live no network, whatever became of the pages since. Exit code 1 if anything fails, or does not stand there.
     """
     from kbcite.stages.verify import Verifier, rests_on_forgotten
 
     context = context_of(ctx)
+    if live and context.offline:
+        raise UsageError("--offline forbids --live; leave one of them out")
     names = what or []
     if everything and names:
         raise UsageError("--all checks every saved answer; name none beside it")
     with context.reading() as store:
         verifier = Verifier(store.database, store.archive)
-        reports = [report for name in names if _is_file(name) for report in _file(verifier, name)]
+        checked = [one for name in names if _is_file(name) for one in _file(verifier, name)]
         if ids := [name for name in names if not _is_file(name)]:
-            reports += [verifier.answer(record) for record in find_answers(store, ids, False)]
+            checked += [Checked(verifier.answer(record), record) for record in find_answers(store, ids, False)]
         apart = 0
         if not names:
             records = find_answers(store, (), everything)
             kept = [r for r in records if not (everything and rests_on_forgotten(r, store.database))]
             apart = len(records) - len(kept)
-            reports += [verifier.answer(record) for record in kept]
+            checked += [Checked(verifier.answer(record), record) for record in kept]
         bar = store.settings.ask.min_coverage
-    _show(context, reports, brief=everything)
+        today = look_at_today(context, store, verifier, checked) if live else None
+    reports = [one.report for one in checked]
+    _show(context, reports, today, brief=everything)
     if apart:
         context.say(f"{counted(apart, 'answer')} on pages that were forgotten left out: what they quoted is erased")
     failed = [report.name for report in reports if not report.is_ok]
@@ -78,6 +90,8 @@ def verify(
             f"{thin[0].name}: {thin[0].coverage:.0%} of its sentences have a citation, under the bar of {bar:.0%}",
             ExitCode.BELOW_BAR,
         )
+    if today is not None:
+        today.require_all_there()
 
 
 def _is_file(name: str) -> bool:
@@ -85,7 +99,7 @@ def _is_file(name: str) -> bool:
     return name == "-" or name.lower().endswith(_FILES) or "/" in name or Path(name).exists()
 
 
-def _file(verifier: Verifier, name: str) -> list[Report]:
+def _file(verifier: Verifier, name: str) -> list[Checked]:
     """The reports of a file: one for a text, one for each record of a JSON file."""
     if name == "-":
         text = sys.stdin.read()
@@ -103,8 +117,8 @@ def _file(verifier: Verifier, name: str) -> list[Report]:
                 f"{name} is not UTF-8 text: {error.reason} at byte {error.start}; save it as UTF-8"
             ) from error
     if text.lstrip()[:1] not in ("{", "[") or name.lower().endswith((".md", ".markdown", ".txt")):
-        return [verifier.text("standard input" if name == "-" else name, text)]
-    return [verifier.answer(record) for record in _records(name, text)]
+        return [Checked(verifier.text("standard input" if name == "-" else name, text), text=text)]
+    return [Checked(verifier.answer(record), record) for record in _records(name, text)]
 
 
 def _records(name: str, text: str) -> list[dict[str, Any]]:
@@ -122,9 +136,13 @@ def _records(name: str, text: str) -> list[dict[str, Any]]:
     return records
 
 
-def _show(context: Context, reports: list[Report], *, brief: bool) -> None:
+def _show(context: Context, reports: list[Report], today: Today | None, *, brief: bool) -> None:
     shown = [report for report in reports if not (brief and report.is_ok and not context.verbose)]
-    show_rows(context, report_rows(shown, reports), report_record(reports))
+    rows, record = report_rows(shown, reports), report_record(reports)
+    if today is not None:
+        rows += today.rows(brief and not context.verbose)
+        record["live"] = today.record()
+    show_rows(context, rows, record)
 
 
 def report_rows(shown: Sequence[Report], reports: Sequence[Report]) -> list[Row]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from kbcite.clock import Clock, from_text, to_text
@@ -74,6 +74,8 @@ class Verdict:
     status: int | None
     stored: FetchedPage | None = None
     stored_url: str = ""
+    gone: str = ""
+    """What this visit says of a page that it does not find; empty where it says nothing of the kind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +158,7 @@ class Judge:
             from_day = to_text(from_text(since) + timedelta(days=self._settings.dead_after_days))[:10]
             count = f"check {evidence.misses} of {needed}" if evidence.misses < needed else f"{evidence.misses} times"
             detail = f"{why}, {count} since {since[:10]}, dead no sooner than {from_day}"
-        return self._trouble(page, result, evidence, detail)
+        return replace(self._trouble(page, result, evidence, detail), gone=why)
 
     def _trouble(self, page: PageRow, result: FetchedPage | FetchFailure, evidence: Evidence, detail: str) -> Verdict:
         outcome = {PageState.DEAD: "dead", PageState.MOVED: "moved"}.get(evidence.state, "unreachable")

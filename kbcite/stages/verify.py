@@ -9,7 +9,7 @@ sent, are to be whole too. A change of the page on the web since touches none of
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from kbcite.answer.citations import Sentence
@@ -76,6 +76,8 @@ class Verifier:
     archive: Archive
     allows: Callable[[str], bool] = lambda _url: True
     """Whether the stored page at an address may be read for a text: a page that may not is told as one that is not stored."""
+    today: Mapping[str, CleanDocument] | None = None
+    """What the pages that a text lists say today, by the listed address; None checks it against what is stored."""
     _read: dict[str, _Read | str] = field(default_factory=dict)
 
     # ------------------------------------------------------------ saved answers
@@ -182,6 +184,10 @@ class Verifier:
         return Report(name, "", "", (), sentences, problems)
 
     def _sentence(self, sentence: Sentence, addresses: Mapping[int, str]) -> SentenceReport:
+        urls = tuple(addresses[n] for n in sentence.numbers if n in addresses)
+        return replace(self._by_its_pages(sentence, addresses), urls=urls)
+
+    def _by_its_pages(self, sentence: Sentence, addresses: Mapping[int, str]) -> SentenceReport:
         text, numbers = sentence.text, sentence.numbers
         if not numbers:
             return SentenceReport(text, numbers, "uncited", 0.0, True)
@@ -215,6 +221,8 @@ class Verifier:
         return SentenceReport(text, numbers, check.verdict, check.score, is_ok, detail)
 
     def _readings(self, url: str) -> list[CleanDocument]:
+        if self.today is not None:
+            return [self.today[url]] if url in self.today else []
         resolved = resolve(url, url)
         page = self.database.pages.get(resolved, url_key(resolved)) if resolved else None
         return self.database.documents.readings(page.id) if page and self.allows(page.url) else []

@@ -39,6 +39,8 @@ class SentenceReport:
     score: float
     is_ok: bool
     detail: str = ""
+    urls: tuple[str, ...] = ()
+    """Of the numbers, as a text lists them."""
 
 
 @dataclass(frozen=True, slots=True)
