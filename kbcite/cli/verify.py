@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import json
-import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -10,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kbcite.cli.context import Context, context_of
+from kbcite.cli.record_files import records_of, text_of
 from kbcite.cli.rows import Row, row, show_rows
 from kbcite.cli.saved_answers import find_answers
 from kbcite.cli.verify_live import Checked, Today, look_at_today
@@ -101,39 +100,10 @@ def _is_file(name: str) -> bool:
 
 def _file(verifier: Verifier, name: str) -> list[Checked]:
     """The reports of a file: one for a text, one for each record of a JSON file."""
-    if name == "-":
-        text = sys.stdin.read()
-    else:
-        try:
-            text = Path(name).read_text(encoding="utf-8-sig")
-        except FileNotFoundError as error:
-            raise UsageError(
-                f"there is no file {name}; give a file, an answer's ID, or nothing for the last one"
-            ) from error
-        except IsADirectoryError as error:
-            raise UsageError(f"{name} is a folder; name files in it, like {Path(name) / '*.md'}") from error
-        except UnicodeDecodeError as error:
-            raise UsageError(
-                f"{name} is not UTF-8 text: {error.reason} at byte {error.start}; save it as UTF-8"
-            ) from error
+    text = text_of(name)
     if text.lstrip()[:1] not in ("{", "[") or name.lower().endswith((".md", ".markdown", ".txt")):
         return [Checked(verifier.text("standard input" if name == "-" else name, text), text=text)]
-    return [Checked(verifier.answer(record), record) for record in _records(name, text)]
-
-
-def _records(name: str, text: str) -> list[dict[str, Any]]:
-    """Records of a JSON file: one, a list of them, or one a line."""
-    try:
-        loaded = json.loads(text)
-    except ValueError:
-        try:
-            loaded = [json.loads(line) for line in text.splitlines() if line.strip()]
-        except ValueError as error:
-            raise UsageError(f"{name} is neither JSON nor JSON lines: {error}") from error
-    records = loaded if isinstance(loaded, list) else [loaded]
-    if not all(isinstance(record, dict) for record in records):
-        raise UsageError(f"{name} holds no answer records; save them with `kbcite export --format jsonl`")
-    return records
+    return [Checked(verifier.answer(record), record) for record in records_of(name, text)]
 
 
 def _show(context: Context, reports: list[Report], today: Today | None, *, brief: bool) -> None:
