@@ -44,6 +44,7 @@ COMMANDS = {
     "log": "List past answers.",
     "trace": "Show the whole way of one answer.",
     "export": "Write answers out for other programs.",
+    "import": "Take saved answers in that were exported as JSON lines.",
     "status": "Show what the store holds.",
     "warc": "Take in crawls of other programs, give the archive out.",
     "forget": "Take a page or a host out of the store for good.",

@@ -40,6 +40,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "log": ("kbcite log", "kbcite log --grep 押金"),
     "trace": ("kbcite trace", "kbcite trace a594 --all"),
     "export": ("kbcite export -o answers.jsonl", "kbcite export -f bibtex -o pages.bib", "kbcite export a594 -f md"),
+    "import": ("kbcite import answers.jsonl",),
     "status": ("kbcite status", "kbcite status --pages"),
     "warc": ("kbcite warc import crawl.warc.gz", "kbcite warc export kb.warc.gz"),
     "warc import": ("kbcite warc import crawl.warc.gz",),
