@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
+from kbcite.datelines import dateline_end
 from kbcite.patterns import pattern
 from kbcite.sentences import split_sentences
 from kbcite.words import CJK, language_of
@@ -47,12 +48,6 @@ _YEAR = pattern(r"\D*(?:19|20)\d\d\D*")
 _WORD = pattern(r"[^\W_]")
 _INVISIBLE = pattern(
     r"[\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\U000e0000-\U000e007f\x00-\x08\x0b-\x1f\x7f]"
-)
-_DATELINE = pattern(
-    r"^(?:(?:发布)?时间[:：]\s*[\d-]+(?:\s+[\d:]+)?(?:\s*来源[:：]\s*\S+)?(?:\s*分享到\S+)?\s+|原标题[:：]\S+\s+(?:来源[:：]\S+\s+)?)"
-    r"|^(?:[A-Z][a-z]{2,8}\.? \d{1,2}, \d{4}|\d{4}年\d{1,2}月\d{1,2}日|\d{4}-\d{1,2}-\d{1,2})\s*(?:\.\.\.|…|·|—|–|-)\s*"
-    r"|^(?:据)?[\u4e00-\u9fff]{1,6}(?:社|网|报|科技|财经|新闻)[\u4e00-\u9fff]{0,4}\s?(?:\d{1,2}月\d{1,2}日)?[上下]?[午]?\s?(?:电|讯|消息|报道)"
-    r"(?:\s?\d{1,2}月\d{1,2}日[上下]?[午]?消息)?\s?(?:[（(]记者[^）)]{2,20}[）)][，,：:\s]*|[，,：:\s]+)"
 )
 
 
@@ -284,8 +279,7 @@ def _sentences(kind: str, text: str, start: int, end: int, context: str) -> list
     if sign := _DEFINITION.match(text[start:end]):
         start += sign.end()  # the term that it defines stands in another block
     for s, e in _statements(text[start:end]):
-        if dateline := _DATELINE.match(text[start + s : start + e]):
-            s += dateline.end()
+        s += dateline_end(text[start + s : start + e])
         if e > s:
             found.append(_passage(kind, text, start + s, start + e, context))
     return found
