@@ -113,6 +113,8 @@ class AskSettings:
     min_support: float = 0.5
     max_quote_chars: int = 600
     timeout_s: float = 60.0
+    max_tokens: int = 1024
+    """Of a model's reply; one that thinks first needs more."""
     classifier: str = "rules"
     """Who tells a question's class: `rules`, or `model`, the one of `model`, with the rules where it fails."""
 
@@ -401,6 +403,7 @@ _RANGES: dict[str, tuple[float, float]] = {
     "min_support": (0, 1),
     "max_quote_chars": (20, 100_000),
     "timeout_s": (1, 86_400),
+    "max_tokens": (16, 1_000_000),
     "answer_within_s": (0.1, 600),
     "fetch_within_s": (0.1, 3600),
     "LiveSettings.max_pages": (1, 20),

@@ -23,6 +23,15 @@ class Says:
     """Wait before answering, and between the pieces of the stream."""
     breaks_off: bool = False
     """The stream ends in the middle, without its closing event."""
+    finish: str = "stop"
+    """Why the reply ends: `length` where the limit of tokens cut it, `content_filter`, `tool_calls`."""
+    delta: tuple[tuple[str, Any], ...] = ()
+    """What the last piece holds beside text: a tool call, thinking."""
+    body: bytes | None = None
+    """Sent instead of a stream: a page of a proxy, broken JSON."""
+    content_type: str = "text/event-stream"
+    times: int = 1
+    """How often each piece is sent."""
 
 
 @dataclass
@@ -55,7 +64,9 @@ def serve_llm(*replies: Says | str) -> Iterator[LlmServer]:
             says = state.next_reply()
             time.sleep(says.delay_s)
             try:
-                if says.status == 200:
+                if says.body is not None:
+                    self._send(says, says.content_type, says.body)
+                elif says.status == 200:
                     self._stream(says)
                 else:
                     self._error(says)
@@ -64,8 +75,11 @@ def serve_llm(*replies: Says | str) -> Iterator[LlmServer]:
 
         def _error(self, says: Says) -> None:
             payload = json.dumps({"error": {"message": says.text or "no", "type": "error", "code": None}}).encode()
+            self._send(says, "application/json", payload)
+
+        def _send(self, says: Says, content_type: str, payload: bytes) -> None:
             self.send_response(says.status)
-            for name, value in (("Content-Type", "application/json"), *says.headers):
+            for name, value in (("Content-Type", content_type), *says.headers):
                 self.send_header(name, value)
             self.send_header("Content-Length", str(len(payload)))
             self.end_headers()
@@ -78,13 +92,15 @@ def serve_llm(*replies: Says | str) -> Iterator[LlmServer]:
             self.end_headers()
             half = len(says.text) // 2
             pieces = [says.text[:half]] if says.breaks_off else [says.text[:half], says.text[half:]]
-            for piece in pieces:
+            for piece in pieces * says.times:
                 self._event(
                     {"choices": [{"index": 0, "delta": {"role": "assistant", "content": piece}, "finish_reason": None}]}
                 )
                 time.sleep(says.delay_s)
             if not says.breaks_off:
-                self._event({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]})
+                if says.delta:
+                    self._event({"choices": [{"index": 0, "delta": dict(says.delta), "finish_reason": None}]})
+                self._event({"choices": [{"index": 0, "delta": {}, "finish_reason": says.finish}]})
                 usage = {"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18}
                 self._event({"choices": [], "usage": usage})
                 self.wfile.write(b"data: [DONE]\n\n")

@@ -226,7 +226,7 @@ def _answer(
     base = api_base or settings.api_base
     if wanted is not None:
         wanted.look = _look(context, store, wanted, encoder, index, ranking, source_type, labels, name, base)
-    complete = open_model(name, base, timeout_s=settings.timeout_s) if name else None
+    complete = open_model(name, base, timeout_s=settings.timeout_s, max_tokens=settings.max_tokens) if name else None
     options = AnswerOptions(
         max_sentences=sentences,
         threshold=bar,

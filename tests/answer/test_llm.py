@@ -1,4 +1,6 @@
 import re
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
 
 import pytest
 
@@ -58,9 +60,81 @@ def test_a_model_that_drips_is_given_up_in_time():
         complete(server, timeout_s=0.4, retries=0)
 
 
+def test_a_wait_may_be_asked_for_as_a_date_and_one_that_is_too_long_is_told():
+    soon = format_datetime(datetime.now(UTC) + timedelta(seconds=9), usegmt=True)
+    with serve_llm(Says(status=429, headers=(("Retry-After", soon),)), "好。") as server:
+        reply, (wait,) = complete(server)
+    assert reply.text == "好。"
+    assert 6 < wait <= 9
+    with (
+        serve_llm(Says(status=429, headers=(("Retry-After", "3600"),))) as server,
+        pytest.raises(ProviderError, match="wait 3600 s"),
+    ):
+        complete(server, timeout_s=5)
+
+
+def test_a_bad_gateway_is_tried_again():
+    with serve_llm(Says(status=502, body=b"bad gateway", content_type="text/html"), "好。") as server:
+        reply, _ = complete(server)
+    assert reply.text == "好。"
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 405, 413, 422])
+def test_what_no_retry_can_mend_is_asked_once(status):
+    with serve_llm(Says(status=status, body=b"<html>no</html>", content_type="text/html")) as server:
+        with pytest.raises(UsageError):
+            complete(server)
+        assert len(server.requests) == 1
+
+
+def test_a_reply_that_reached_its_limit_of_tokens_is_known_as_cut():
+    with serve_llm(Says("一句话。[1] 另一句", finish="length")) as server:
+        assert complete(server)[0].is_cut
+    with serve_llm("一句话。[1]") as server:
+        assert not complete(server)[0].is_cut
+
+
+@pytest.mark.parametrize(
+    "says", [Says("bla bla ", times=300), Says("".join(f"{n} " for n in range(4000)))], ids=["circles", "no limit"]
+)
+def test_a_reply_without_an_end_is_cut(says):
+    with serve_llm(says) as server:
+        reply, waits = complete(server, max_tokens=64)
+    assert reply.is_cut
+    assert waits == []
+
+
+TOOL_CALL = [{"index": 0, "id": "x", "type": "function", "function": {"name": "search", "arguments": "{}"}}]
+
+
+@pytest.mark.parametrize(
+    ("says", "words"),
+    [
+        (Says("半句", finish="content_filter"), "content filter"),
+        (Says(delta=(("tool_calls", TOOL_CALL),), finish="tool_calls"), "called a tool"),
+        (Says(delta=(("reasoning_content", "hm"),), finish="length"), "`max_tokens`"),
+    ],
+)
+def test_a_reply_that_is_withheld_is_asked_for_once(says, words):
+    with serve_llm(says) as server:
+        with pytest.raises(ProviderError, match=words):
+            complete(server)
+        assert len(server.requests) == 1
+
+
 @pytest.mark.parametrize(
     ("says", "error", "words"),
     [
+        (Says(body=b"<html>Welcome to nginx</html>", content_type="text/html"), ProviderError, "usually ends in /v1"),
+        (Says(body=b""), ProviderError, "the reply is empty"),
+        (Says(body=b"data: {not json\n\ndata: [DONE]\n\n"), ProviderError, "cannot be read"),
+        (
+            Says(body=b'data: {"error": {"message": "out of memory", "code": 500}}\n\n'),
+            ProviderError,
+            "failed: out of memory",
+        ),
+        (Says(status=502, body=b"bad gateway", content_type="text/plain"), ProviderError, "502"),
+        (Says("prompt is too long", status=413), UsageError, "`top_k`"),
         (Says(status=429), ProviderError, "limiting requests"),
         (Says(status=500), ProviderError, "failed"),
         (Says(""), ProviderError, "the reply is empty"),
