@@ -5,7 +5,8 @@ from typing import Annotated
 
 import typer
 
-from kbcite.cli.context import context_of
+from kbcite.cli.context import StoredType, context_of
+from kbcite.cli.search import known_labels
 from kbcite.errors import UsageError
 from kbcite.records import SourceType
 from kbcite.render import printable
@@ -42,7 +43,7 @@ def serve(
     ] = False,
     label: Annotated[list[str] | None, typer.Option(help="Serve only pages with this label; may be repeated.")] = None,
     source_type: Annotated[
-        SourceType | None, typer.Option(help="Serve only internal documents, or only web pages.")
+        StoredType | None, typer.Option(help="Serve only internal documents, or only web pages.")
     ] = None,
     time_limit: Annotated[float, typer.Option(help=f"Seconds that a call may take, 1 to {MAX_TIME_LIMIT_S}.")] = 120.0,
 ) -> None:
@@ -57,13 +58,13 @@ def serve(
         raise UsageError("--offline forbids --live; leave one of them out")
     if not 1 <= time_limit <= MAX_TIME_LIMIT_S:
         raise UsageError(f"--time-limit {time_limit:g} is not between 1 and {MAX_TIME_LIMIT_S} seconds")
-    with context.reading():
-        pass  # a store that cannot be read is told now, not by each call
+    with context.reading() as store:  # a store that cannot be read is told now, not by each call
+        labels = known_labels(store, label or ())
     _require_sdk()
     from kbcite.cli.mcp_server import listen, serve_on_http, serve_on_stdio
     from kbcite.cli.mcp_tools import Served
 
-    served = Served(context, tuple(label or ()), source_type, live)
+    served = Served(context, labels, SourceType(source_type) if source_type else None, live)
     try:
         if http is None:
             if allow_host:

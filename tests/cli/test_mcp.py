@@ -324,6 +324,8 @@ def test_a_page_that_is_too_slow_for_an_answer_fills_the_pool_for_the_next(town:
         (["--http", "127.0.0.1:99999"], "is no address with a port"),
         (["--allow-host", "kb.example"], "--allow-host is for --http"),
         (["--offline", "--live"], "--offline forbids --live"),
+        (["--label", "hr"], "--label 'hr' is on no page"),
+        (["--source-type", "live"], "'live' is not one of 'internal', 'web'"),
         (["--time-limit", "0.5"], "--time-limit 0.5 is not between 1 and 3600 seconds"),
     ],
 )
