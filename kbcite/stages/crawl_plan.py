@@ -197,13 +197,13 @@ def _next(
     if row is None:
         return "when a page within the source's depth links to it, or by name: kbcite crawl URL"
     if row.state in (UrlState.QUEUED, UrlState.IN_FLIGHT):
-        return "the next run"
+        return "by the next run"
     if row.state is UrlState.DONE and page is not None:
         is_next = page.due_at <= now or page.marked_at is not None
-        return "the next run" if is_next else f"the first run after {to_minute(page.due_at)}"
+        return "by the next run" if is_next else f"by the first run after {to_minute(page.due_at)}"
     if row.not_before == NEVER:
         return "when the settings of its source change"
-    return "the next run" if row.not_before <= now else f"the first run after {to_minute(row.not_before)}"
+    return "by the next run" if row.not_before <= now else f"by the first run after {to_minute(row.not_before)}"
 
 
 def _verdict(refusal: str | None, row: FrontierRow | None, next_: str) -> str:
@@ -211,4 +211,6 @@ def _verdict(refusal: str | None, row: FrontierRow | None, next_: str) -> str:
         return f"not fetched; {refusal}"
     if row is None:
         return f"covered, but not known; fetched {next_}"
-    return f"{row.state}; fetched {next_}"
+    if row.state is UrlState.DONE:
+        return f"fetched; visited again {next_}"
+    return f"{row.state.replace('_', ' ')}; fetched {next_}"

@@ -136,7 +136,7 @@ def seen(hut: Shell) -> Shell:
 
 def test_explain_names_the_next_visit_of_a_page(seen: Shell, site: Site) -> None:
     told = explained(seen, f"{site.url}/a?utm_source=x")
-    assert told["verdict"].startswith("done; fetched the first run after 2026-12-")
+    assert told["verdict"].startswith("fetched; visited again by the first run after 2026-12-")
     assert told["key"].startswith(f"{site.url}/a:")
     assert told["robots"].startswith("allowed, no line for it")
     assert told["found on"] == f"{site.url}/, 1 link from the seed"
