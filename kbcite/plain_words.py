@@ -133,6 +133,10 @@ _UNFIT = {
     "private_address": ("at a private address", "位于内网地址"),
     "out_of_scope": ("not on the whitelist", "不在来源白名单中"),
     "internal_error": ("cannot be read", "无法读取"),
+    "refused_encoding": ("in an encoding that browsers do not read either", "编码连浏览器也不支持"),
+    "replacement_characters": ("characters of it are lost", "部分字符已丢失"),
+    "mojibake": ("its characters are garbled", "乱码"),
+    "binary_data": ("not a text", "不是文本"),
 }
 _DETAILS_ZH = (
     (pattern(r"(\d+) characters, (\d+) are needed"), r"\1 字，需要 \2 字"),

@@ -95,6 +95,7 @@ def test_every_trigger_has_words_in_chinese(trigger: Trigger) -> None:
     [
         ("https://a.example/: http_500: status 500", "https://a.example/ (status 500)"),
         ("https://a.example/: gave_up: not there after 8.0 s", "https://a.example/ (too slow, not there after 8.0 s)"),
+        ("https://a.example/: refused_encoding", "https://a.example/ (in an encoding that browsers do not read either)"),
         ("https://a.example/: redirect_loop", "https://a.example/ (redirect loop)"),
     ],
 )  # fmt: skip
