@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -184,19 +184,26 @@ def _page(store: OpenStore, url: str) -> Shown:
         "text": document.text if document else None,
         "blocks": [{**asdict(occurrence), "words": block.words} for block, occurrence in blocks],
         "snapshots": [{"digest": s.digest, "fetched_at": s.fetched_at, "status": s.status} for s in snapshots],
-        "visits": [
-            dict(zip(("at", "outcome", "status", "detail"), row, strict=True)) for row in database.pages.visits(page.id)
-        ],
+        "visits": _visits(database.pages.visits(page.id)),
     }
     return Shown("page", _page_text(page, record, blocks), record, (page.url,), page.digest)
 
 
+def _visits(rows: Sequence[tuple[str, str, int | None, str]]) -> list[dict[str, Any]]:
+    """The visits of a page; to the first one everything was new, which is no change."""
+    visits = [dict(zip(("at", "outcome", "status", "detail"), row, strict=True)) for row in rows]
+    if visits and visits[0]["outcome"] == "changed":
+        visits[0]["outcome"] = "new"
+    return visits
+
+
 def _page_text(page: PageRow, record: dict[str, Any], blocks: list[tuple[Block, Occurrence]]) -> str:
     visits = record["visits"]
+    since = "first" if visits and visits[0]["at"] == page.changed_at else "changed"
     lines = [
         printable(page.url),
         _state(page, visits[-1]["detail"] if visits else ""),
-        f"fetched {to_minute(page.fetched_at)}, changed {to_minute(page.changed_at)}, next visit {to_minute(page.due_at)}",
+        f"fetched {to_minute(page.fetched_at)}, {since} {to_minute(page.changed_at)}, next visit {to_minute(page.due_at)}",
     ]
     if record["metadata"]:
         lines += [

@@ -127,6 +127,17 @@ def test_show_says_what_the_state_of_a_page_means(
     assert any(line.startswith("visit          2035-01-01 08:00 UTC") for line in shown)
 
 
+def test_the_first_visit_of_a_page_is_no_change(town: Shell, town_site: Site) -> None:
+    url = f"{town_site.url}/pool.html"
+    shown = town("show", url).out.splitlines()
+    assert ", first 20" in shown[2] and "changed" not in shown[2]
+    assert [visit["outcome"] for visit in town.json("show", url)["visits"]] == ["new"]
+    town_site.pages["/pool.html"] = pool_page("7.20")
+    recheck(town)
+    assert [visit["outcome"] for visit in town.json("show", url)["visits"]] == ["new", "changed"]
+    assert ", changed 2035-01-01 08:00 UTC" in town("show", url).out
+
+
 def test_status_says_when_the_next_page_is_due(town: Shell) -> None:
     recheck(town)
     status = town(*LATER, "status")
