@@ -1,4 +1,4 @@
-"""Pages that stand where a page was: a form to log in, or the notice that the domain is for sale.
+"""Pages that stand where a page was: a form to log in, the notice that the domain is for sale, or that the page is not there.
 
 Either says little. A long page is never taken for one, and neither is one whose own address is a login; the caller asks only where
 the page's former text is gone.
@@ -34,10 +34,17 @@ _PARKED_SENTENCE = re.compile(
 )
 
 
+_NOT_FOUND = re.compile(
+    r"\b404\b|\bnot found\b|\b(?:page|document|article|file) (?:is |was |does |could )?(?:not|n['’]t) (?:be found|available|exist)"
+    r"|(?:页面|网页|文章|内容|页).{0,4}(?:不存在|未找到|找不到|已(?:被)?删除)|(?:未找到|找不到).{0,6}(?:页面|网页|文章|内容)",
+    re.IGNORECASE,
+)
+
+
 @dataclass(frozen=True, slots=True)
 class StandIn:
     kind: str
-    """`login_wall` or `parked_domain`."""
+    """`login_wall`, `parked_domain` or `not_found`."""
     detail: str
     """What gave it away."""
 
@@ -54,6 +61,17 @@ def recognise_stand_in(text: str, url: str, asked_url: str) -> StandIn | None:
     if _PASSWORD.search(text) and not is_login(asked_url):
         return StandIn("login_wall", "a form with a password")
     return None
+
+
+def recognise_not_found(title: str, text: str, former_title: str) -> StandIn | None:
+    """The notice that a page is not there, by its title and main text; None for a page that may be the former one, said anew.
+
+    A page that says as much as an article is none, and neither is one whose former title spoke of such notices.
+    """
+    found = _NOT_FOUND.search(title)
+    if found is None or _NOT_FOUND.search(former_title) or count_words(text) > MAX_WORDS:
+        return None
+    return StandIn("not_found", f'titled "{title}"')
 
 
 def is_login(url: str) -> bool:

@@ -18,7 +18,7 @@ from kbcite.clock import Clock, from_text, to_text
 from kbcite.errors import StoreError
 from kbcite.page.encoding import decode
 from kbcite.page.first_look import look_at
-from kbcite.page.stand_in import recognise_stand_in
+from kbcite.page.stand_in import recognise_not_found, recognise_stand_in
 from kbcite.page.text_difference import Difference, compare, is_same_but_for_address, share_kept
 from kbcite.records import CleanDocument, Evidence, FetchedPage, FetchFailure, PageState, Skipped, Stage, Tier
 from kbcite.settings import RecheckSettings
@@ -216,16 +216,20 @@ class Judge:
             return self._unchanged(page, result, "same text", result)
         if isinstance(old, CleanDocument):
             kept = share_kept(old.text, new.text) if isinstance(new, CleanDocument) else 0.0
-            if kept < GONE_SHARE and (instead := self._instead(page, result, new)):
+            if kept < GONE_SHARE and (instead := self._instead(page, result, old, new)):
                 return instead
         return self._changed(page, result, digest, old, new)
 
-    def _instead(self, page: PageRow, result: FetchedPage, new: CleanDocument | Skipped) -> Verdict | None:
+    def _instead(
+        self, page: PageRow, result: FetchedPage, old: CleanDocument, new: CleanDocument | Skipped
+    ) -> Verdict | None:
         """The verdict on what has taken the place of the page's text; None where that is a new text of the page."""
         if instead := self._stand_in(page, result):
             return instead
         if isinstance(new, Skipped):
             return self._trouble(page, result, after_failure(page.evidence), f"no main text: {new.reason}")
+        if notice := recognise_not_found(new.metadata.title, new.text, old.metadata.title):
+            return self._missing(page, result, f"{notice.kind}: {notice.detail}")
         not_found = self._not_found_answer(page.url)
         if not_found is not None and is_same_but_for_address(new.text, page.url, not_found.text, not_found.url):
             return self._missing(page, result, "the same text as a page that cannot exist")

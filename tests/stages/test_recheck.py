@@ -271,6 +271,28 @@ def test_a_text_that_the_site_gives_for_any_address_counts_as_gone(store: Store,
     assert "cannot exist" in record.detail
 
 
+@pytest.mark.parametrize(
+    "title", ["Page not found - Shop", "404", "Error 404 | Shop", "您访问的页面不存在", "This document does not exist"]
+)
+def test_a_page_that_says_it_is_not_there_counts_as_gone_on_a_site_that_says_404_elsewhere(
+    store: Store, site: Site, title: str
+) -> None:
+    site.pages["/a"] = f"<html><title>{title}</title><body><h1>{title}</h1><p>{'Try the search, or go home. ' * 4}</p>"
+    record = store.one(8)
+    assert (record.outcome, record.evidence.misses) == ("unreachable", 1)
+    assert record.detail.startswith('not_found: titled "')
+
+
+@pytest.mark.parametrize(
+    ("title", "words"), [("How we mend a 404", "A 404 is what the server says. "), ("Found at last", "It was here. ")]
+)
+def test_a_page_that_says_much_or_has_another_title_is_a_change(
+    store: Store, site: Site, title: str, words: str
+) -> None:
+    site.pages["/a"] = f"<html><title>{title}</title><body><h1>{title}</h1><p>{words * 40}</p>"
+    assert store.one(8).outcome == "changed"
+
+
 def test_a_not_found_that_repeats_its_address_and_is_longer_than_the_page_counts_as_gone(
     store: Store, site: Site
 ) -> None:
