@@ -124,21 +124,20 @@ def answer(
     used = [block for block in retrieved if block.dropped is None]
     question_class = options.question_class or classify_question(question)
     window_s = dict(options.windows)[question_class]
-    best = max((block.scores.relevance for block in retrieved), default=None)
-    above = sum(block.scores.relevance >= options.threshold for block in retrieved)
-    retrieval = Retrieval(len(retrieved), above, len(used), options.threshold, best)
+    retrieval = _retrieval_of(retrieved, options.threshold)
     frame = _Frame(answer_id, trace_id, now, read, retrieval, question_class, window_s)
     if not retrieved:
         return _refuse(frame, RefusalReason.EMPTY_RECALL, ("nothing was found",))
     if not used:
         return _refuse(frame, RefusalReason.BELOW_THRESHOLD, ("no block is relevant enough",))
     path: tuple[str, ...] = ()
+    stale: list[RetrievedBlock] = []
     if question_class in options.time_sensitive:
         fresh = [b for b in used if not freshness.is_stale(b.place, window_s, now)]
         if not fresh:
             return _refuse(frame, RefusalReason.STALE_ONLY, ("every block is older than the window",), stale=used)
-        if len(fresh) < len(used):
-            path = (f"left out {len(used) - len(fresh)} stale blocks",)
+        if stale := [block for block in used if block not in fresh]:
+            path = (f"left out {len(stale)} stale blocks",)
         used = fresh
 
     weigh = weigh or idf_over([evidence_of(block) for block in retrieved])
@@ -154,6 +153,10 @@ def answer(
             other = _extract(frame, evidence, retrieved, options, weigh, nearness)
             outcome = other if not isinstance(other, Answer) else outcome
         if isinstance(outcome, Answer):
+            older = _read_evidence(asked, stale, options, weigh, nearness) if stale else None
+            if older and not isinstance(_extract(frame, older, retrieved, options, weigh, nearness), Answer):
+                told = (*path, "what answers is older than the window")
+                return _refuse(frame, RefusalReason.STALE_ONLY, told, stale=stale)
             return outcome
         chosen, sure = outcome
         draft = draft_extractive(chosen, evidence.used, weigh, similarity)
@@ -306,6 +309,7 @@ def refuse(
     answer_id: str,
     trace_id: str,
     threshold: float = 0.0,
+    retrieved: Sequence[RetrievedBlock] = (),
     path: tuple[str, ...] = (),
     question_class: str | None = None,
     window_s: int | None = None,
@@ -318,8 +322,17 @@ def refuse(
     if question_class is None:
         by_rule = classify_question(question)
         question_class, window_s = by_rule, WINDOWS[by_rule]
-    retrieval = Retrieval(0, 0, 0, threshold)
+    retrieval = _retrieval_of(retrieved, threshold)
     return _refuse(_Frame(answer_id, trace_id, now, read, retrieval, question_class, window_s), reason, path)
+
+
+def _retrieval_of(retrieved: Sequence[RetrievedBlock], threshold: float) -> Retrieval:
+    """How many candidates there were, and what became of them."""
+    scores = [block.scores.relevance for block in retrieved]
+    used = sum(block.dropped is None for block in retrieved)
+    return Retrieval(
+        len(scores), sum(score >= threshold for score in scores), used, threshold, max(scores, default=None)
+    )
 
 
 def _refuse(

@@ -76,6 +76,7 @@ def answer_question(
             looked.refusal,
             now=clock(),
             threshold=options.threshold,
+            retrieved=retrieved,
             path=looked.use.why,
             question_class=options.question_class,
             window_s=window_s,

@@ -192,7 +192,7 @@ class LiveLook:
             situation, decision = self._searched(self._search, situation, decision)
         if reason := self._refusal(situation, blocks):
             use = LiveUse(False, (f"{situation.named[0].url} is not on the whitelist",), outcome="stored")
-            return Looked((), use, self._traced(decision, retrieval_ms, [], invalid), reason)
+            return Looked(tuple(blocks), use, self._traced(decision, retrieval_ms, [], invalid), reason)
         seen = [] if decision.way is Way.STORED else self._look(decision)
         if seen:
             blocks = merged(

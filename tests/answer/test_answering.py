@@ -132,6 +132,23 @@ def test_a_question_of_the_moment_is_not_answered_from_a_page_of_yesterday():
     assert result.freshness.question_class == "volatile"
 
 
+def test_what_only_a_stale_page_answers_is_refused_as_stale_although_a_fresh_page_was_found():
+    stale = retrieved("市图书馆最新公告：周末开放至晚上九点。", 0, fetched_at="2025-01-01T08:00:00Z")
+    fresh = retrieved("社区食堂的菜单每周更换一次，老人可以预订送餐。", 1)
+    result = ask("市图书馆最新公告说周末开放到几点？", [fresh, stale], question_class=QuestionClass.NEWS)
+    assert result.refusal.reason is RefusalReason.STALE_ONLY
+    assert result.grounding.path[0] == "left out 1 stale blocks"
+    assert ask("市图书馆最新公告说周末开放到几点？", [fresh], question_class=QuestionClass.NEWS).refusal.reason is not (
+        RefusalReason.STALE_ONLY
+    )
+
+
+def test_a_refusal_that_no_evidence_decides_still_says_what_was_found():
+    blocks = [retrieved("甲。", 0), retrieved("乙。", 1, dropped="over_top_k")]
+    said = refuse("q", RefusalReason.DOMAIN_NOT_ALLOWED, now=NOW, answer_id="a", trace_id="t", retrieved=blocks)
+    assert (said.retrieval.candidates, said.retrieval.used) == (2, 1)
+
+
 def test_the_callers_own_class_beats_the_rules():
     blocks = [retrieved("贵州茅台股价为 1500 元。", 0)]
     assert ask("贵州茅台现在的股价是多少？", blocks, question_class=QuestionClass.REFERENCE).status == "answered"

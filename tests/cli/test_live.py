@@ -181,6 +181,7 @@ def test_a_page_outside_the_whitelist_has_its_text_and_reason(
     assert message in outcome.out
     assert "(domain_not_allowed)" in outcome.out
     assert trace(club)["refused"][0][0] == "https://evil.example/prices"
+    assert "retrieval  0 candidates" not in club("trace").out
     assert site.requests == []
 
 
