@@ -240,6 +240,16 @@ def same_figure(claim: Figure, evidence: Figure) -> bool:
     return _rounds_to(evidence.value, claim)
 
 
+def is_part_of(evidence: Figure, claim: Figure) -> bool:
+    """True where the evidence's date is the claim's as far as it goes: `November 9` of `9 November 2018`."""
+    pairs = (
+        (evidence.year, claim.year),
+        (evidence.month, claim.month),
+        (evidence.day, claim.day),
+    )
+    return claim.kind == evidence.kind == "date" and all(given in (None, wanted) for given, wanted in pairs)
+
+
 def _rounds_to(value: float, claim: Figure) -> bool:
     digits = re.sub(r"[^\d]", "", claim.text).strip("0")
     if not value or not claim.value or len(digits) < (1 if claim.approximate else 2):

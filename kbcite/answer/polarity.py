@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from kbcite.answer.weights import is_stop, stems
 from kbcite.patterns import pattern
 
 _NEGATION_ZH = pattern(
@@ -15,6 +16,12 @@ _NEGATION_EN = pattern(
     r"|lacks?|turned down|declined)\b|n['’]t\b",
     re.IGNORECASE,
 )
+_ALMOST_NOT = pattern(
+    r"\b(?:yet to|barely|hardly|scarcely|rarely|seldom|zero|other than|outside|against|disassociated|rather than|except|instead of|prevent\w*|avoid\w*"
+    r"|ceased?|far from|anything but|un(?:related|involved|able|known|successful|married|aware)|false(?:ly)?)\b",
+    re.IGNORECASE,
+)
+"""Words that leave out or deny without saying `not`."""
 _OPPOSITES = tuple(
     (pattern(one, re.IGNORECASE), pattern(other, re.IGNORECASE))
     for one, other in (
@@ -43,9 +50,35 @@ _ABSOLUTE = pattern(
 )
 
 
+_CLAUSE_END = pattern("[,;:.]")
+
+
 def is_negated(text: str) -> bool:
     """True where a text says that something is not so; two negations cancel out."""
     return (len(_NEGATION_ZH.findall(text)) + len(_NEGATION_EN.findall(text))) % 2 == 1
+
+
+def negation_differs(claim: str, sentence: str) -> bool:
+    """True where one of them denies what the other says; a negation of what the other does not speak of tells nothing."""
+    mine, theirs = frozenset(stems(claim)), frozenset(stems(sentence))
+    return (_denials(claim, theirs) - _denials(sentence, mine)) % 2 == 1
+
+
+def _denials(text: str, spoken_of: frozenset[str]) -> int:
+    """How often a text denies one of the terms: in English the last word of the clause before a negation and three after it, in Chinese 2 and 5 characters."""
+    count = 0
+    for signs in (_NEGATION_EN, _ALMOST_NOT):
+        for match in signs.finditer(text):
+            after = [term for term in stems(text[match.end() : match.end() + 60]) if not is_stop(term)][:3]
+            clause = _CLAUSE_END.split(text[max(0, match.start() - 30) : match.start()])[-1]
+            before = [term for term in stems(clause) if not is_stop(term)]
+            denied = {*after, *before[-1:]}
+            count += not denied or not denied.isdisjoint(spoken_of)
+    for match in _NEGATION_ZH.finditer(text):
+        beside = stems(text[match.end() : match.end() + 5]) + stems(text[max(0, match.start() - 2) : match.start()])
+        denied = {term for term in beside if len(term) > 1 and not is_stop(term)}
+        count += not denied or not denied.isdisjoint(spoken_of)
+    return count
 
 
 def opposes(claim: str, evidence: str) -> bool:

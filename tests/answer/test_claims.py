@@ -92,3 +92,54 @@ def test_the_name_that_answers_a_question_has_to_stand_in_the_evidence() -> None
     right = check_claim("《药神》由文牧野执导。", "文牧野导演的电影《药神》提前上映。", question=question)
     wrong = check_claim("《药神》由文牧野执导。", "吴京导演的电影《药神》提前上映。", question=question)
     assert wrong.score < 0.5 < right.score
+
+
+@pytest.mark.parametrize(
+    ("claim", "evidence", "is_denied"),
+    [
+        ("Ida Moe writes for the radio.", "Ida Moe has yet to write anything for the radio.", True),
+        ("The ferry carries cars.", "The ferry carries cars, but it is not cheap.", False),
+        ("轮渡可以运送汽车。", "轮渡不可以运送汽车。", True),
+        ("轮渡可以运送汽车。", "轮渡可以运送汽车，票价并不便宜。", False),
+    ],
+)
+def test_only_a_denial_of_what_the_claim_says_speaks_against_it(claim: str, evidence: str, is_denied: bool) -> None:
+    result = check_claim(claim, evidence)
+    assert (dict(result.checks)["negation"] == "differs") is is_denied
+    assert (result.verdict is Verdict.CONTRADICTED) is is_denied
+
+
+def test_a_date_is_said_by_its_short_form_and_not_contradicted_by_a_part_of_it() -> None:
+    short = check_claim("The hall opened on November 9, 2018.", "Nov 9, 2018: the hall opened its doors.")
+    assert dict(short.checks)["figures"] == "ok"
+    assert short.verdict is Verdict.SUPPORTED
+    part = check_claim("The hall opened on November 9, 2018.", "The hall opened on November 9.")
+    assert dict(part.checks)["figures"] == "missing: November 9, 2018"
+    other = check_claim("The hall opened on November 9, 2018.", "The hall opened on November 8.")
+    assert dict(other.checks)["figures"] == "differs: November 9, 2018"
+
+
+def test_words_made_of_the_same_word_say_as_much() -> None:
+    evidence = "Lena Holm is a drummer and the director of the choir."
+    assert check_claim("Lena Holm directs the choir.", evidence).verdict is Verdict.SUPPORTED
+    assert (
+        check_claim("Lena Holm plays the drums.", evidence).score
+        > check_claim("Lena Holm plays chess.", evidence).score
+    )
+
+
+def test_a_clause_of_which_nothing_is_said_costs_more_than_the_same_words_here_and_there() -> None:
+    evidence = "The old mill was built of oak in 1802 by Jonas Dahl beside the river. Today it houses a bakery."
+    scattered = check_claim(
+        "The mill of collectors was built of clocks in 1802 by Jonas Dahl, and it houses a bakery.", evidence
+    )
+    together = check_claim("The mill was built of oak in 1802 by Jonas Dahl, and it collects clocks.", evidence)
+    assert together.score < scattered.score
+
+
+def test_a_year_that_is_asked_for_is_compared_as_a_year() -> None:
+    evidence = "这座大桥于2009年12月11日正式通车。"
+    claim = "大桥在2009年11月30日完成验收通车。"
+    by_year = check_claim(claim, evidence, question=read_question("大桥哪一年通车？"))
+    by_day = check_claim(claim, evidence, question=read_question("大桥什么时候通车？"))
+    assert by_year.score > by_day.score
