@@ -22,7 +22,7 @@ from kbcite.answer.freshness import TIME_SENSITIVE, WINDOWS, classify_question
 from kbcite.answer.grounding import Statement, coverage, evidence_of, support
 from kbcite.answer.llm import Complete
 from kbcite.answer.passage_ranking import Candidate, Nearness, rank_passages
-from kbcite.answer.questions import Kind, Question, read_question, subject_of
+from kbcite.answer.questions import ONLY_DATES, Kind, Question, read_question, subject_of
 from kbcite.answer.respelling import respell
 from kbcite.answer.unsaid import NEVER, Unsaid, find_unsaid, find_unsaid_across
 from kbcite.answer.weights import Weigh, idf_over
@@ -59,6 +59,8 @@ WELL_SAID = 0.5
 say little."""
 SAID_TRUST = 0.8
 """What the share of the question that a passage says is worth as confidence."""
+LACKED = 1.0
+"""Share of a question that counts as unsaid where the figure or date that it asks for is not there."""
 RIVALS = 12
 RIVAL_SCORE = 0.7
 """Where the chosen passages leave too much unsaid, the first RIVALS others of at least this share of the best score are tried."""
@@ -263,7 +265,7 @@ def _that_say_it(
     if language_of(chosen[0].passage.text) != question.language:
         evidence = [evidence_of(used[c.block]) for c in chosen]
         lacks = _lacks_the_figure(question, chosen)
-        return chosen, Unsaid((), NEVER) if lacks else find_unsaid_across(question, evidence, everything)
+        return chosen, Unsaid((), NEVER, LACKED) if lacks else find_unsaid_across(question, evidence, everything)
     first: Unsaid | None = None
     rivals = [[c] for c in ranked[:RIVALS] if c.block != chosen[0].block and c.score >= RIVAL_SCORE * ranked[0].score]
     for candidates in (chosen, *rivals):
@@ -273,7 +275,7 @@ def _that_say_it(
         pages = {used[c.block].place.url for c in (candidates if question.is_joined else candidates[:1])}
         evidence = [evidence_of(used[c.block]) for c in candidates if used[c.block].place.url in pages]
         if _lacks_the_figure(question, candidates):
-            unsaid = Unsaid((), NEVER)
+            unsaid = Unsaid((), NEVER, LACKED)
         else:
             unsaid = find_unsaid(question, [c.passage.text for c in candidates], evidence, everything, weigh)
         if trust >= unsaid.needed:
@@ -283,15 +285,27 @@ def _that_say_it(
 
 
 def _lacks_the_figure(question: Question, candidates: Sequence[Candidate]) -> bool:
-    """True where a price or a number is asked for and none is there; a time is often told without figures."""
+    """True where a price, a number or a date is asked for and none is there; a time is often told without figures."""
     best = max(c.kind for c in candidates)
     if question.kind is Kind.PRICE:
         return best < 1.0
+    if question.kind is Kind.TIME:
+        return best == 0.0 and bool(_WHAT_DATE.search(question.text)) and not _in_words(candidates)
     counted = question.kind is Kind.QUANTITY and _HOW_MANY.search(question.text)
-    return bool(counted) and best == 0.0 and not any(_COUNTS.search(c.passage.shown) for c in candidates)
+    return bool(counted) and best <= ONLY_DATES and not _in_words(candidates)
 
 
-_HOW_MANY = pattern(r"多少|几|\bhow many\b", re.IGNORECASE)
+def _in_words(candidates: Sequence[Candidate]) -> bool:
+    return any(_COUNTS.search(c.passage.shown) for c in candidates)
+
+
+_HOW_MANY = pattern(r"(?<!多大程度)多少|几|\bhow many\b", re.IGNORECASE)
+_WHAT_DATE = pattern(
+    r"时间(?:是什么时候)?[？?]?$|日期|哪一?[年天日]|几[月号]|何时.*的[？?]?$|什么时候.*的[？?]?$"
+    r"|\b(?:what|which) (?:year|date|day|month)\b|^when (?:was|were|did)\b",
+    re.IGNORECASE,
+)
+"""Asks for a date, not under which conditions."""
 _COUNTS = pattern(
     r"[一二两三四五六七八九十百千万亿半数几多][个名位人次年天座种项届家条集岁枚块只部场级层成分倍]|一半|多数|少数|没有|无数|许多|大量"
     r"|\b(?:many|several|few|none|no|half|most|all|every|dozens?|hundreds?|thousands?|[mb]illions?|one|two|three|four|five|six|seven"

@@ -33,12 +33,13 @@ _KINDS: tuple[tuple[Kind, str], ...] = (
     (
         Kind.TIME,
         r"什么时候|什么时间|何时|哪一?年|哪一?天|哪一?日|几月|几号|几点|哪个月|哪个世纪|日期|年份|的?时间(?:是|为|[？?]|$|和|及|、)|时间$|生日"
-        r"|\bwhen\b|\b(?:what|which|in what|in which) (?:year|date|day|month|century|decade|time)\b",
+        r"|^(?!.*\b(?:what|which|who|whose|how|why|where)\b.*\bwhen\b).*\bwhen\b"
+        r"|\b(?:what|which|in what|in which) (?:year|date|day|month|century|decade|time)\b",
     ),
     (
         Kind.QUANTITY,
         r"多少|几(?:个|名|位|人|次|年|天|座|种|项|届|家|条|集|岁|枚|块|只|部|场|级|层)|多大|多高|多长|多远|多重|多快|多久|多宽|多深|人数|数量|百分比|比例|(?:率|比分|排名"
-        r"|第几)(?:是|为|[？?]|$)"
+        r"|第几)(?:是|为|[？?]|$)|(?:票房|营收|收入|产值|面积|人口|市值|利润|(?<![质流力重])量|(?<![份名])额|增长率|增速|死亡率|失业率)[？?]*$"
         r"|\bhow (?:many|much|old|long|far|tall|high|big|large|often|fast|deep|heavy|wide)\b|\bweighs?\b|\bwhat (?:percentage|percent"
         r"|number|share|size|fraction)\b|\bpopulation of\b",
     ),
@@ -183,10 +184,16 @@ _IT_IS = pattern(
 )
 
 
+_ATTRIBUTE = pattern(r"[\u4e00-\u9fff”》）)]的[\u4e00-\u9fff]{2,}$")
+"""`这座桥的主要材料`: something of a thing, which is told, not defined."""
+
+
 def subject_of(question: Question) -> str:
     """What a question asks the meaning of, without `文件` and the like; empty where it asks for something else."""
     match = _SUBJECT.match(simplify(question.text)) if question.kind is Kind.DEFINITION else None
     subject = next((group for group in match.groups() if group), "") if match else ""
+    if _ATTRIBUTE.search(subject):
+        return ""
     return _KIND_OF_SUBJECT.sub("", _WHOSE.sub("", subject.strip()))
 
 
@@ -214,9 +221,12 @@ def defines(subject: str, sentence: str, heading: str) -> float:
     return 0.8 if _IT_IS.match(sentence) and re.search(name, simplify(heading), re.IGNORECASE) else 0.0
 
 
+_NO_PLACE = "[全各多我两强三外本该此他别]国|[城上都股超夜]市|[地社园景灾市小专校]区|[各神]州|[网]站|[道铁公一思网出线套]路|江山|场馆|使馆|为中心|[不多少]山"
+"""What ends as places do and names none."""
 _SIGNS: dict[Kind, re.Pattern[str]] = {
     Kind.PLACE: pattern(
-        r"[\u4e00-\u9fff]{1,8}(?:省|市|县|区|国|州|镇|乡|村|岛|山|路|街|馆|院|大学|中心|广场|机场|站)|位于|地处|坐落|\b(?:in|at|near|from"
+        rf"(?!{_NO_PLACE})[\u4e00-\u9fff](?:省|市(?![场民值长政委])|县(?![长委])|区(?![域别块间])|国(?![家际内外民有旗庆产务资防会王人])|州(?!长)|[镇乡村岛]|山(?![东西])"
+        r"|路(?![线径上过透人演])|街|馆|大学|中心(?!化)|广场|机场|[教礼]堂|大厅|体育场|站(?![在稳]))|位于|地处|坐落|\b(?:in|at|near|from"
         r"|on)\s+(?:the\s+)?[A-Z]\w+"
     ),
     Kind.REASON: pattern(r"因为|由于|因此|所以|原因|为了|导致|because|due to|since|as a result|in order to|reason|so that", re.IGNORECASE),
@@ -255,17 +265,22 @@ _COUNTED = pattern(r"(?:多少|几)\s?([\u4e00-\u9fff])|\bhow many\s+([a-z]+)", 
 
 
 _ASKS_NAME = pattern(
-    r"叫什么|称为什么|称作什么|名为什么|叫做什么|别名|又名|别称|\b(?:called|known as|named|referred to as)\W*$|\b(?:another|other|alternative|former) names?\b",
+    r"叫什么|称为什么|称作什么|名为(?:什么|[？?]*$)|叫做什么|别名|又名|别称|名字(?:是|[？?]*$)|名称(?:是|[？?]*$)|同义词|贬义词|缩写|全称|原名"
+    r"|\b(?:called|known as|named|referred to as)\W*$|\b(?:another|other|alternative|former) names?\b",
     re.IGNORECASE,
 )
 _NAMES = pattern(
-    r"称为|称作|称之为|被称|[又也旧原全简别俗]称|叫做|叫作|更?改?名为|改名|别名|又名|\b(?:known as|called|named|renamed|nicknamed|termed)\b",
+    r"称为|称作|称之为|被称|[又也旧原全简别俗]称|[命定取]名为|名为|缩写|叫做|叫作|更?改?名为|改名|别名|又名"
+    r"|\b(?:known as|called|named|renamed|nicknamed|termed)\b",
     re.IGNORECASE,
 )
 """`What is it called?` is answered where something is given a name."""
 
 
 LIKE_A = 0.5
+"""Kind of a sentence that holds what only may be a person's name."""
+ONLY_DATES = 0.3
+"""Kind of a sentence whose only figures are dates, where a number is asked for."""
 CANNOT = 0.15
 """Kind of a sentence that says what cannot be done, where it is asked how: it is no way to do it."""
 
@@ -278,7 +293,7 @@ def answers_kind(question: Question, sentence: str) -> float:
         asked = {(f.kind, f.value, f.year, f.month, f.day) for f in question.figures}
         new = [f for f in find_figures(sentence) if (f.kind, f.value, f.year, f.month, f.day) not in asked]
         if kind is Kind.TIME:
-            if any(f.kind == "date" for f in new):
+            if any(f.kind == "date" for f in new) or _ERA.search(sentence):
                 return 1.0
             if _PAST.search(simplify(question.text)):
                 return 0.0  # when a thing was opened is no hour of the day
@@ -292,10 +307,10 @@ def answers_kind(question: Question, sentence: str) -> float:
             unit = next(group for group in counted.groups() if group).lower().rstrip("s")
             if good and re.search(rf"{unit}\w{{0,2}}\s?[:：]\s?\d", sentence, re.IGNORECASE):
                 return 1.0  # a table's column tells the unit
-            return 1.0 if any(f.unit.rstrip("s") == unit for f in good) else 0.5 if good else 0.3 if new else 0.0
+            return 1.0 if any(f.unit.rstrip("s") == unit for f in good) else 0.5 if good else ONLY_DATES if new else 0.0
         if measure and good and not any(_unit(f, sentence) in measure for f in good):
             return 0.5 if any(not f.unit for f in good) else 0.2
-        return 1.0 if good else 0.3 if new else 0.0
+        return 1.0 if good else ONLY_DATES if new else 0.0
     if kind in (Kind.OTHER, Kind.DEFINITION) and _ASKS_NAME.search(simplify(question.text)):
         return 1.0 if _NAMES.search(sentence) else 0.3
     if kind is Kind.OTHER:
@@ -322,6 +337,12 @@ def _names_another(names: re.Pattern[str], question: Question, sentence: str) ->
     return any(match.group().lower() not in asked for match in names.finditer(sentence))
 
 
+_ERA = pattern(
+    r"[\d一二三四五六七八九十]\s?(?:世纪|年代)|\b[12]\d\d0s\b|\bcentur(?:y|ies)\b|\d \(?B\.?(?:P|C|C\.?E)\b"
+    r"|\b(?:in|of|since|by|until|from|after|before|early|late) (?:1\d{3}|20\d\d)\b(?! (?:years|people|men|km)\b)",
+    re.IGNORECASE,
+)
+"""Times that are no dates: a century, the forties, the 1996 of `the Act of 1996 says`."""
 _PAST = pattern(r"\bwhen (?:did|was|were)\b|(?:什么时候|何时|哪一?[年天]).*的[？?]?$", re.IGNORECASE)
 _CLOCK = pattern(r"(?<!\d)\d{1,2}:\d\d(?!\d)")
 _DURATION = "年 月 天 日 周 时 小 分 秒 星 year month week day hour minute second night h min"
@@ -333,6 +354,12 @@ _MEASURES = tuple(
         (r"\bhow (?:long|tall|high|deep|wide|far)\b|多[长高深宽远]", f"{_LENGTH} {_DURATION}"),
         (r"\bhow heavy\b|\bweigh|多重", "克 千 公 吨 斤 kg g lb pound gram kilogram kilo ton tonne ounce oz"),
         (r"\bhow old\b|多大年纪|几岁", "岁 年 year month"),
+        (r"增长率|增速|增幅|涨幅|占比|比例|百分|[死失出毕]\S率|增长了?多少|下降了?多少", "%"),
+        (
+            r"票房|营收|收入|GDP|生产总值|产值|利润|投资|市值|资产|经费|预算|金额|罚款|融资|收购|逃税",
+            "元 美 欧 日 港 英 人 块",
+        ),
+        (r"产量", "吨 斤 公 千 万 辆 台 部 立 桶"),
     )
 )
 

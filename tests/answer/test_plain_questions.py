@@ -32,6 +32,15 @@ def test_a_price_may_have_its_sign_behind_it():
         ("How heavy is the box?", "The box has 3 doors.", 0.2),
         ("保修期是多久？", "保修期为6个月。", 1.0),
         ("保修期是多久？", "共有3家维修点。", 0.2),
+        ("湖畔镇去年的粮食产量", "湖畔镇的粮食总产量为 3.2 万吨。", 1.0),
+        ("湖畔镇去年的粮食产量", "湖畔镇有 12 家粮店。", 0.2),
+        ("这部电影的票房是多少？", "影片的票房突破 2.1 亿元。", 1.0),
+        ("这部电影的票房是多少？", "上座率是去年的 90%。", 0.2),
+        ("湖畔镇的经济增长了多少？", "全镇生产总值增长 4.2%。", 1.0),
+        ("湖畔镇的粮食总产量是多少？", "12月10日，湖畔镇公布了粮食总产量。", 0.3),
+        ("In which year was the lake dammed?", "The Lake Act of 1931 says so.", 1.0),
+        ("In which decade was the lake dammed?", "It was dammed in the 1930s.", 1.0),
+        ("水库是哪个世纪修的？", "直至十九世纪才修成。", 1.0),
     ],
 )
 def test_a_measure_is_answered_in_its_units(question, sentence, kind):
@@ -45,6 +54,48 @@ def test_an_example_of_code_is_no_figure():
         0,
     )
     assert "1,024 bytes" in ask("How large may a key of a store be?", [store], max_sentences=1).text
+
+
+@pytest.mark.parametrize(
+    ("sentence", "kind"),
+    [
+        ("仪式在南岭会议中心举行。", 1.0),
+        ("仪式在湖畔大厅举行。", 1.0),
+        ("仪式吸引了全国各地区的市场人士。", 0.0),
+        ("仪式在网站和道路两旁播放。", 0.0),
+    ],
+)
+def test_a_place_is_named_by_more_than_its_last_character(sentence, kind):
+    assert answers_kind(read_question("仪式在哪里举行？"), sentence) == kind
+
+
+def test_what_is_asked_first_decides_the_kind():
+    assert read_question("When does the pump start?").kind is Kind.TIME
+    assert read_question("What happens when the pump starts?").kind is not Kind.TIME
+    assert read_question("Which error is raised when a key is missing?").kind is not Kind.TIME
+
+
+def test_something_of_a_thing_is_told_and_not_defined():
+    assert subject_of(read_question("水闸是什么？")) == "水闸"
+    assert subject_of(read_question("这座桥的主要材料是什么？")) == ""
+
+
+@pytest.mark.parametrize(
+    ("question", "sentence"),
+    [
+        ("湖畔镇图书馆的开馆时间？", "湖畔镇图书馆即将开馆，居民都很期待。"),
+        ("湖畔镇图书馆是哪一年开馆的？", "湖畔镇图书馆开馆仪式上，镇长致辞。"),
+        ("湖畔镇图书馆有多少本藏书？", "5月3日，湖畔镇图书馆公布了藏书的数量。"),
+    ],
+)
+def test_a_date_or_number_that_is_not_there_is_no_answer(question, sentence):
+    assert ask(question, [retrieved(sentence, 0)]).refusal
+
+
+def test_a_passage_with_the_date_is_taken_before_a_nearer_one_without():
+    near = retrieved("湖畔镇图书馆开馆时间已经确定，欢迎来馆。", 0)
+    dated = retrieved("湖畔镇图书馆将于5月3日开馆。", 1)
+    assert "5月3日" in ask("湖畔镇图书馆的开馆时间？", [near, dated], max_sentences=1).text
 
 
 RULES = retrieved("## 禁止行为\n\n- 酒后骑车。\n- 在人行道上骑车。\n- 骑行时使用手机。\n- 载人。", 0)
