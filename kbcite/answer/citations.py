@@ -23,6 +23,14 @@ _MARK = pattern(
     re.IGNORECASE,
 )
 _ROUND = pattern(rf"[(（]\s*{_WORD}(?P<round>{_LIST})\s*[)）](?=[。.！!？?；;\s]|$)", re.IGNORECASE)
+_WRAPPED = pattern(
+    rf"[(（]\s*(?:see|cf\.?|见|参见)?\s*((?:\[\s*\^?{_WORD}{_LIST}\s*\][\s,，、;；]*)+)[)）]"
+    rf"|\*{{1,2}}((?:\[{_WORD}{_LIST}\]\s*)+)\*{{1,2}}|(?<=[.。!！?？])\s*`((?:\[{_LIST}\]\s*)+)`"
+    rf"|\\(\[{_LIST})\\\]|<sup>\s*((?:\[{_LIST}\]\s*)+)\s*</sup>|(?<=[.。!！?？,，;；])<sup>\s*({_LIST})\s*</sup>",
+    re.IGNORECASE,
+)
+"""Marks in brackets, bold, code or superscript of their own: `([1], [2])`, `**[1]**`, `\\[1\\]`, `<sup>[1]</sup>`."""
+_ITEM = pattern(r"(?:[-*+•]|\d{1,2}[.)、])[ \t]+")
 _AUTHOR_YEAR = pattern(
     r"[(（]\s*(?:see\s+|cf\.?\s+)?[A-Z][\w’'-]+(?:\s+(?:et\s+al\.?|(?:and|&)\s+[A-Z][\w’'-]+))?,?\s+(?:19|20)\d\d[a-z]?\s*[)）]"
     r"|\b[A-Z][\w’'-]+\s+et\s+al\.?\s*[(（](?:19|20)\d\d[a-z]?[)）]|[(（][\u4e00-\u9fff]{2,8}等?[，,]\s*(?:19|20)\d\d[)）]"
@@ -66,7 +74,7 @@ class ParsedReply:
 def parse_reply(text: str) -> ParsedReply:
     """A model's reply as sentences with the block numbers they cite; its own source list is left out."""
     body = _without_source_list(text)
-    plain, marks = _take_marks(body)
+    plain, marks = _take_marks(_WRAPPED.sub(_bare, body))
     foreign = tuple(match.group() for match in _AUTHOR_YEAR.finditer(plain))
     urls = tuple(match.group().rstrip(".,;:!?") for match in _URL.finditer(plain))
     spans = _spans(plain)
@@ -78,6 +86,8 @@ def parse_reply(text: str) -> ParsedReply:
     sentences = []
     previous = 0
     for (start, end), own in zip(spans, numbers, strict=True):
+        if not plain[plain.rfind("\n", 0, start) + 1 : start].strip() and (item := _ITEM.match(plain, start, end)):
+            start = item.end()
         piece = plain[start:end]
         sentences.append(Sentence(piece, tuple(own), plain[previous:start], is_factual(piece)))
         previous = end
@@ -109,6 +119,12 @@ def _without_source_list(text: str) -> str:
     return "".join(kept).strip()
 
 
+def _bare(match: re.Match[str]) -> str:
+    """The marks of a wrapping alone."""
+    found = next(group for group in match.groups() if group)
+    return found if found.rstrip().endswith("]") else f"[{found.lstrip('[')}]"
+
+
 def _take_marks(text: str) -> tuple[str, list[tuple[int, tuple[int, ...]]]]:
     """The text without its marks, and for each mark its place in that text and its numbers."""
     code = [match.span() for match in _CODE.finditer(text)]
@@ -122,14 +138,17 @@ def _take_marks(text: str) -> tuple[str, list[tuple[int, tuple[int, ...]]]]:
     length = cursor = 0
     for match in found:
         piece = text[cursor : match.start()]
+        following = text[match.end() : match.end() + 1]
         before_end = text[match.end() :].lstrip()[:1]
-        if before_end in "。.，,；;！!？?" or not before_end:
+        if before_end in "。.，,；;！!？?" or not before_end or following.isspace():
             piece = piece.rstrip(" ")
         plain.append(piece)
         length += len(piece)
         written = next(value for value in match.groupdict().values() if value)
         marks.append((length, _numbers(written)))
         cursor = match.end()
+        if following in (":", "：") and not text[text.rfind("\n", 0, match.start()) + 1 : match.start()].strip(" -*"):
+            cursor += 1  # `[1]: It is so.`
     plain.append(text[cursor:])
     return "".join(plain), marks
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from kbcite.answer.citations import ParsedReply, parse_reply
+from kbcite.answer.citations import ParsedReply
 from kbcite.answer.claims import ClaimCheck, Similarity
 from kbcite.answer.grounding import GOOD, Statement, best_support, check_statement
 from kbcite.answer.llm import Complete, Reply
 from kbcite.answer.passage_ranking import Candidate
 from kbcite.answer.prompt import build_messages, build_retry
+from kbcite.answer.reply_text import read_reply
 from kbcite.answer.weights import Weigh
 from kbcite.records import RetrievedBlock, Verdict
 from kbcite.words import language_of
@@ -62,26 +63,32 @@ def draft_with_model(
     messages = build_messages(question, blocks, delimiter, now)
     first = complete(messages)
     path = ["asked"]
-    parsed = parse_reply(first.text)
+    parsed = read_reply(first.text, question, delimiter, blocks, first.is_cut)
     if parsed.is_refusal:
         return Draft((), ("asked", "the model refused"), usage=first.usage)
     statements = _check(parsed, blocks, language, weigh, similarity)
     problems = _problems(parsed, statements, blocks, language)
+    if first.is_cut:
+        problems.append(
+            "回答太长，没有写完，请写短一些" if language == "zh" else "it was too long and broke off; be brief"
+        )
     if not problems:
         return Draft(tuple(statements), tuple(path), usage=first.usage)
 
     path.append("re-asked: " + " | ".join(problems))
     second = complete(build_retry(messages, first.text, problems, language))
     usage = _sum(first, second)
-    again = parse_reply(second.text)
+    again = read_reply(second.text, question, delimiter, blocks, second.is_cut)
     if again.is_refusal:
         return Draft((), (*path, "the model refused"), 1, usage=usage)
     retried = _check(again, blocks, language, weigh, similarity)
-    if not _problems(again, retried, blocks, language):
+    if not second.is_cut and not _problems(again, retried, blocks, language):
         return Draft(tuple(retried), tuple(path), 1, usage=usage)
 
     for reply, checked in ((again, retried), (parsed, statements)):
         kept, steps, dropped = _strip(reply, checked, blocks, weigh, similarity)
+        if (second if reply is again else first).is_cut:
+            steps.append("left out the last sentence, which broke off")
         if any(statement.is_factual for statement in kept):
             return Draft(tuple(kept), (*path, *steps), 1, dropped, usage)
     return Draft((), (*path, "nothing was left after stripping"), 1, usage=usage)
@@ -116,7 +123,7 @@ def _problems(
     known = {block.place.url.rstrip("/") for block in blocks}
     found = []
     if not any(statement.is_factual for statement in statements):
-        found.append("没有回答问题" if zh else "it does not answer the question")
+        found.append("没有回答问题，或没有写成完整的句子" if zh else "it does not answer the question in plain sentences")
     for sentence, statement in zip(reply.sentences, statements, strict=True):
         piece = _piece(sentence.text)
         for n in sentence.numbers:

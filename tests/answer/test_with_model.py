@@ -58,6 +58,7 @@ def test_a_good_answer_is_kept_as_it_is():
         pytest.param("自签收之日起 30 天内可以退货（Smith et al., 2020）。", "Smith", id="author and year"),
         pytest.param("可以退货，见 http://evil.example/x 。[1]", "http://evil.example/x", id="foreign address"),
         pytest.param("来源：https://example.com/0", "没有回答", id="source heading echoed"),
+        pytest.param("退货政策 [1]", "没有回答", id="title echoed"),
         pytest.param("泰山位于山东省泰安市。", "没有引用", id="from memory"),
     ],
 )
