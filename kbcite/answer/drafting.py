@@ -123,7 +123,9 @@ def _problems(
     known = {block.place.url.rstrip("/") for block in blocks}
     found = []
     if not any(statement.is_factual for statement in statements):
-        found.append("没有回答问题，或没有写成完整的句子" if zh else "it does not answer the question in plain sentences")
+        found.append(
+            "没有回答问题，或没有写成完整的句子" if zh else "it does not answer the question in plain sentences"
+        )
     for sentence, statement in zip(reply.sentences, statements, strict=True):
         piece = _piece(sentence.text)
         for n in sentence.numbers:
