@@ -4,6 +4,7 @@ Chinese has no spaces. For search, a run of CJK characters becomes its single ch
 measured as well as a dictionary segmenter and needs none. Everything else is cut at blanks and punctuation, but what
 is one name stays whole: `3.11`, `c++`, `.net`, `apt-get`, `/etc/apt/sources.list`, `a@b.org`. A compound gives its
 parts as well, so that a search for `sources.list` or `apt` finds the path, and one for `python` finds `Python3教程`.
+Search and answers compare terms by the same stems.
 """
 
 from __future__ import annotations
@@ -77,6 +78,43 @@ def _with_parts(compound: str) -> list[str]:
         if split := _NAME_AND_NUMBER.fullmatch(atom) or _NUMBER_AND_UNIT.fullmatch(atom):
             parts.extend(part for part in split.groups() if part != "v")
     return [whole, *dict.fromkeys(part for part in parts if part != whole and (len(part) > 1 or part.isdecimal()))]
+
+
+_POSSESSIVE = re.compile(r"(?:'s|’s|s')$")
+_VOWEL = re.compile("[aeiouy]")
+_IRREGULAR = {"found": "find"}
+"""Words that read like the stem of another: what is found was not founded."""
+
+
+def stem(term: str) -> str:
+    """An English word without its plainest endings; other terms as they are.
+
+    Word search and answers with a final e cut off short words too (`make` as `making`), or with fewer endings, answered two or three
+    questions less of the manuals and of the paragraphs, and found none more: python -m tests.bench.manual_questions STORE.
+    """
+    if term in _IRREGULAR:
+        return _IRREGULAR[term]
+    if not term.isascii() or not term[:1].isalpha() or len(term) < 4:
+        return term
+    term = _POSSESSIVE.sub("", term)
+    if term.endswith("ing") and not _VOWEL.search(term, 0, len(term) - 3):
+        return term  # a string is no form of str
+    for ending, replacement in (
+        ("ies", "y"),
+        ("sses", "ss"),
+        ("ing", ""),
+        ("edly", ""),
+        ("ed", ""),
+        ("ly", ""),
+        ("es", ""),
+        ("s", ""),
+    ):
+        if term.endswith(ending) and len(term) - len(ending) >= 3 and not term.endswith("ss"):
+            term = term[: -len(ending)] + replacement
+            break
+    if len(term) > 3 and term[-1] == term[-2] and term[-1] not in "lse":
+        term = term[:-1]
+    return term[:-1] if len(term) > 4 and term.endswith("e") else term
 
 
 def count_words(text: str) -> int:

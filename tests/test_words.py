@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbcite.words import count_words, language_of, normalise, simplify, terms
+from kbcite.words import count_words, language_of, normalise, simplify, stem, terms
 
 
 @pytest.mark.parametrize(
@@ -119,3 +119,30 @@ def test_simplifying_keeps_every_offset() -> None:
     text = "「臺灣」的Quillstore 資料庫"
     assert simplify(text) == "「台湾」的Quillstore 资料库"
     assert len(simplify(text)) == len(text)
+
+
+@pytest.mark.parametrize(
+    ("word", "root"),
+    [
+        ("refunds", "refund"),
+        ("studies", "study"),
+        ("boxes", "box"),
+        ("running", "run"),
+        ("falling", "fall"),
+        ("quickly", "quick"),
+        ("prices", "pric"),
+        ("price", "pric"),
+        ("class", "class"),
+        ("classes", "class"),
+        ("strings", "string"),
+        ("string", "string"),
+        ("need", "need"),
+        ("needed", "need"),
+        ("found", "find"),
+        ("3.11", "3.11"),
+        ("bus", "bus"),
+        ("退款", "退款"),
+    ],
+)
+def test_english_words_are_cut_to_a_common_root(word: str, root: str) -> None:
+    assert stem(word) == root

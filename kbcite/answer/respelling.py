@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from kbcite.answer.weights import is_stop, stem
+from kbcite.answer.weights import is_stop
 from kbcite.patterns import pattern
-from kbcite.words import normalise
+from kbcite.words import normalise, stem
 
 SHORTEST = 4
 """Letters of a word that may be mended; a shorter one is one slip away from too many."""

@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 
-from kbcite.answer.weights import is_stop, stem
+from kbcite.answer.weights import is_stop
 from kbcite.patterns import pattern
-from kbcite.words import CJK, normalise
+from kbcite.words import CJK, normalise, stem
 
 ALIKE = 0.8
 """Share of the words around the differing places that two sentences must have in common to be one statement."""

@@ -1,4 +1,4 @@
-"""How much each term of a question or claim matters: stems, stop words and idf over the texts at hand."""
+"""How much each term of a question or claim matters: stop words and idf over the texts at hand."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 
-from kbcite.patterns import pattern
-from kbcite.words import normalise, terms
+from kbcite.words import normalise, stem, terms
 
 Weigh = Callable[[str], float]
 
@@ -25,36 +24,6 @@ _STOP = frozenset(
         "是什 的是 是多 有多 是哪 在哪 么时 时候 么是"
     ).split()
 )
-_SUFFIX = pattern(r"(?:'s|’s|s')$")
-
-
-_IRREGULAR = {"found": "find"}
-"""Words that read like the stem of another: what is found was not founded."""
-
-
-def stem(term: str) -> str:
-    """An English word without its plainest endings; other terms as they are."""
-    if term in _IRREGULAR:
-        return _IRREGULAR[term]
-    if not term.isascii() or not term[:1].isalpha() or len(term) < 4:
-        return term
-    term = _SUFFIX.sub("", term)
-    for ending, replacement in (
-        ("ies", "y"),
-        ("sses", "ss"),
-        ("ing", ""),
-        ("edly", ""),
-        ("ed", ""),
-        ("ly", ""),
-        ("es", ""),
-        ("s", ""),
-    ):
-        if term.endswith(ending) and len(term) - len(ending) >= 3 and not term.endswith("ss"):
-            term = term[: -len(ending)] + replacement
-            break
-    if len(term) > 4 and term[-1] == term[-2] and term[-1] not in "lse":
-        term = term[:-1]
-    return term[:-1] if len(term) > 4 and term.endswith("e") else term
 
 
 def stems(text: str) -> list[str]:

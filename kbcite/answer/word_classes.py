@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from kbcite.answer.weights import stem, stems
-from kbcite.words import simplify
+from kbcite.answer.weights import stems
+from kbcite.words import simplify, stem
 
 _ENGLISH = """
     american british english scottish welsh irish french german italian spanish portuguese dutch belgian swiss austrian

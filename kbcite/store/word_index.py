@@ -13,14 +13,13 @@ from __future__ import annotations
 
 import hashlib
 import math
-import re
 import sqlite3
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
 from kbcite.records import Block
-from kbcite.words import terms
+from kbcite.words import stem, terms
 
 CONTEXT_WEIGHT = 0.5
 """A term that stands in titles and headings only, against one in the text."""
@@ -34,7 +33,6 @@ STOP_WORDS = frozenset(
     " 的 了 是 在 和 与 及 或 有 吗 呢 么 什 哪 些 个 这 那 么 多少 什么 哪些 哪个 怎么 如何 为什 是什 请问".split()
 )
 
-_PARTICIPLE = re.compile(r"([a-z]*[aeiouy][a-z]*(?<=[a-z]{3}))(?:ing|ed)")
 _PROBE = "Running 3.11 c++ studies' plan-b: 知识库 臺灣 a@b.org café boxes, 1,234 /etc/apt/sources.list"
 
 
@@ -164,28 +162,16 @@ def _idf(total: int, spread: int) -> float:
 def question_terms(question: str) -> set[str]:
     """What a question is looked up by: its terms, stemmed, without stop words; with them where nothing else is left."""
     found = terms(question)
-    return set(map(stem, [term for term in found if term not in STOP_WORDS] or found))
+    return set(map(_plain_stem, [term for term in found if term not in STOP_WORDS] or found))
 
 
-def stem(term: str) -> str:
-    """An English word without its plural, -ed or -ing ending and final e; other terms as they are, without apostrophes."""
-    if len(term) < 4 or not (term.isascii() and term.isalpha()):
-        return term.replace("'", "")
-    if term.endswith("ies"):
-        term = term[:-3] + "y"
-    elif term.endswith(("sses", "shes", "ches", "xes", "zes")):
-        term = term[:-2]
-    elif term.endswith("s") and not term.endswith(("ss", "us", "is")):
-        term = term[:-1]
-    if match := _PARTICIPLE.fullmatch(term):
-        term = match[1]
-        if term[-1] == term[-2] and term[-1] not in "lsz":
-            term = term[:-1]
-    return term.removesuffix("e") if len(term) > 3 else term
+def _plain_stem(term: str) -> str:
+    """The term's stem as FTS5 takes it: an apostrophe would end a quoted term."""
+    return stem(term).replace("'", "")
 
 
 def _as_indexed(text: str) -> str:
-    return " ".join(map(stem, terms(text)))
+    return " ".join(map(_plain_stem, terms(text)))
 
 
 RULES = hashlib.sha256(_as_indexed(_PROBE).encode()).hexdigest()[:12]
