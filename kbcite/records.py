@@ -7,8 +7,10 @@ an outcome that is not success is a record too (`Skipped`, `Refusal`). Times are
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
+
+from kbcite.frozen import dataclass
 
 
 class SourceType(StrEnum):

@@ -9,11 +9,12 @@ import os
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from pathlib import Path
 from typing import Any, TypeVar, get_type_hints
 
 from kbcite.errors import UsageError
+from kbcite.frozen import dataclass
 from kbcite.records import LiveMode, RenderMode, SourceType, Tier
 
 T = TypeVar("T")

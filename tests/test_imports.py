@@ -13,7 +13,7 @@ import kbcite
 
 ROOT = Path(kbcite.__file__).parent
 BASE = {
-    "records", "patterns", "errors", "settings", "urls", "clock", "words", "traditional", "sentences", "datelines", "block_id", "plain_words",
+    "records", "patterns", "frozen", "errors", "settings", "urls", "clock", "words", "traditional", "sentences", "datelines", "block_id", "plain_words",
 }  # fmt: skip
 ROOMS = {"web", "page", "retrieval", "answer", "store"}
 MODULES = sorted(path for path in ROOT.rglob("*.py") if path.name != "__init__.py")

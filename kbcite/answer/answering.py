@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from kbcite.answer import freshness
 from kbcite.answer.assembling import DocumentText, assemble
@@ -38,6 +38,7 @@ from kbcite.answer.wording import (
     stale_notice,
     unsaid_notice,
 )
+from kbcite.frozen import dataclass
 from kbcite.patterns import pattern
 from kbcite.records import (
     Answer,

@@ -7,9 +7,10 @@ an address to the fetcher.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 
+from kbcite.frozen import dataclass
 from kbcite.records import LiveMode
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from kbcite.answer.figures import Figure, find_figures, is_in
 from kbcite.answer.headings import (
@@ -25,6 +25,7 @@ from kbcite.answer.passages import Passage, first_cell, split_passages
 from kbcite.answer.questions import CANNOT, FOCUS, Kind, Question, answers_kind, defines, focus_terms, keys, subject_of
 from kbcite.answer.said_as import with_said
 from kbcite.answer.weights import Weigh, idf_over, share, stems
+from kbcite.frozen import dataclass
 from kbcite.patterns import pattern
 from kbcite.records import RetrievedBlock, SourceType
 from kbcite.words import language_of

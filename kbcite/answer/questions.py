@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 
 from kbcite.answer.figures import Figure, find_figures
 from kbcite.answer.persons import LIKE_A_PERSON, PERSON
 from kbcite.answer.polarity import is_negated
 from kbcite.answer.weights import is_stop, stems
+from kbcite.frozen import dataclass
 from kbcite.patterns import pattern
 from kbcite.words import language_of, normalise, simplify
 

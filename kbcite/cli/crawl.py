@@ -3,7 +3,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Annotated
 
 import typer
@@ -14,6 +14,7 @@ from kbcite.cli.interrupt import Stop
 from kbcite.cli.progress import progress
 from kbcite.cli.rendering import fetching
 from kbcite.errors import ExitCode, Finding, UsageError
+from kbcite.frozen import dataclass
 from kbcite.records import FetchFailure, Skipped
 from kbcite.render import one_line, printable, summary
 

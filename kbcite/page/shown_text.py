@@ -10,7 +10,8 @@ from __future__ import annotations
 import html
 import re
 from bisect import bisect_right
-from dataclasses import dataclass
+
+from kbcite.frozen import dataclass
 
 _TOKEN = re.compile(
     r"(?P<comment><!--.*?(?:-->|\Z)|<[!?][^<>]*>)"

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 from kbcite.clock import Clock
 from kbcite.errors import StoreError
+from kbcite.frozen import dataclass
 from kbcite.page.first_look import read_or_skip
 from kbcite.records import CleanDocument, Skipped, Snapshot, Stage
 from kbcite.store.archive import Archive

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from kbcite.clock import Clock, from_text, to_minute
+from kbcite.frozen import dataclass
 from kbcite.records import RobotsCopy
 from kbcite.settings import SourceSettings
 from kbcite.stages.crawl_queue import CrawlQueue

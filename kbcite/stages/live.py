@@ -12,11 +12,12 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 from kbcite.clock import Clock
+from kbcite.frozen import dataclass
 from kbcite.records import (
     CleanDocument,
     DecodedPage,

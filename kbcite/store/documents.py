@@ -6,9 +6,10 @@ import json
 import sqlite3
 import struct
 import zlib
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
+from kbcite.frozen import dataclass
 from kbcite.records import CleanDocument, Metadata, Skipped, Span, Stage
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
+from kbcite.frozen import dataclass
 from kbcite.records import Evidence, FetchedPage, PageState, Snapshot, SourceType
 from kbcite.store.sqlite import as_json
 from kbcite.urls import url_key

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from kbcite.frozen import dataclass
 
 
 @dataclass(slots=True)

@@ -9,11 +9,11 @@ import time
 from collections.abc import Coroutine
 from concurrent.futures import Executor
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from playwright.async_api import Error
 
+from kbcite.frozen import dataclass
 from kbcite.records import FetchedPage, FetchFailure
 from kbcite.urls import resolve, url_key
 from kbcite.web.browser_scripts import MEASURE, SERIALISE

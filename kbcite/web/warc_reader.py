@@ -11,12 +11,13 @@ from __future__ import annotations
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from kbcite.clock import from_text, to_text
 from kbcite.errors import UsageError
+from kbcite.frozen import dataclass
 from kbcite.records import RENDERED_BY, FetchedPage, Skipped, Stage
 from kbcite.urls import resolve, url_key
 from kbcite.web.content_coding import PIECE, CodingError, undo
