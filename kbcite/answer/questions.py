@@ -29,7 +29,7 @@ class Kind(StrEnum):
 
 
 _KINDS: tuple[tuple[Kind, str], ...] = (
-    (Kind.PRICE, r"多少钱|多少元|价格|售价|票价|费用|报价|how much (?:does|do|is|are|did).*(?:cost|pay|charge)|\bprices?\b|\bcosts?\b"
+    (Kind.PRICE, r"多少钱|多少元|价格|费用|[股房油金票售定报单原现地电水]价(?!值)|how much (?:does|do|is|are|did).*(?:cost|pay|charge)|\bprices?\b|\bcosts?\b"
         r"|how expensive|how much (?:is|are|was|were) (?:an?|one|this|that|the [a-z]+(?: [a-z]+)?[?\s]*$)"),
     (
         Kind.TIME,
