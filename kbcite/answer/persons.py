@@ -6,6 +6,8 @@ where it stands as one does, after a stop, a title or `由`, and before a stop, 
 
 from __future__ import annotations
 
+import re
+
 from kbcite.patterns import pattern
 from kbcite.words import CJK
 
@@ -36,3 +38,27 @@ PERSON = pattern(
 LIKE_A_PERSON = pattern(
     f"[{SURNAMES}]{_HAN}{{1,2}}(?!{_HAN}*省)|{_HAN}{{2,}}(?=[等]?(?:担任|出任|当选|主演|执导|饰演|夺|获得))"
 )
+
+_ROLES = (
+    ("导演|执导", "导演|执导"),
+    ("主演|出演|饰演", "主演|领衔|出演|饰"),
+    ("作者|作家|撰写|写的", "作者|著|撰|写"),
+    ("编剧", "编剧"),
+    ("创始|创办|创立|创建|成立", "创始|创办|创立|创建|成立|联手"),
+    (
+        "主席|总统|总理|首相|议长|市长|校长|院长|董事长",
+        "主席|总统|总理|首相|议长|市长|校长|院长|董事长|当选|就任|出任|担任",
+    ),
+)
+_NEAR = 8
+"""Characters between a name and its role."""
+
+
+def has_role(question: str, sentence: str) -> bool:
+    """True where a person named stands beside the role that the question asks for, or it asks for none."""
+    wanted = [said for asked, said in _ROLES if re.search(asked, question)]
+    if not wanted:
+        return True
+    role = "|".join(wanted)
+    names = (match.span() for match in PERSON.finditer(sentence))
+    return any(re.search(role, sentence[max(0, start - _NEAR) : end + _NEAR]) for start, end in names)

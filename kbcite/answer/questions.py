@@ -7,7 +7,7 @@ from dataclasses import replace
 from enum import StrEnum
 
 from kbcite.answer.figures import Figure, find_figures
-from kbcite.answer.persons import LIKE_A_PERSON, PERSON
+from kbcite.answer.persons import LIKE_A_PERSON, PERSON, has_role
 from kbcite.answer.polarity import is_negated
 from kbcite.answer.weights import is_stop, stems
 from kbcite.frozen import dataclass
@@ -44,7 +44,7 @@ _KINDS: tuple[tuple[Kind, str], ...] = (
         r"|\bhow (?:many|much|old|long|far|tall|high|big|large|often|fast|deep|heavy|wide)\b|\bweighs?\b|\bwhat (?:percentage|percent"
         r"|number|share|size|fraction)\b|\bpopulation of\b",
     ),
-    (Kind.PERSON, r"谁|哪位|何人|什么人|作者|导演|\bwho\b|\bwhom\b|\bwhose\b"),
+    (Kind.PERSON, r"谁|哪位|何人|什么人|作者|导演|(?:主演|编剧|主持人|创始人|主席|总统|总理|首相|校长|院长|市长|董事长)[？?]*$|\bwho\b|\bwhom\b|\bwhose\b"),
     (
         Kind.PLACE,
         r"哪里|哪儿|何处|何地|在哪|什么地方|哪一?个?(?:国家|城市|省|地区|县|州|大学)|哪国|地点|\bwhere\b|\b(?:what|which) (?:country|city|state"
@@ -278,6 +278,8 @@ _NAMES = pattern(
 """`What is it called?` is answered where something is given a name."""
 
 
+OTHER_ROLE = 0.7
+"""Kind of a sentence that names a person, and not beside what that person is asked to be."""
 LIKE_A = 0.5
 """Kind of a sentence that holds what only may be a person's name."""
 ONLY_DATES = 0.3
@@ -320,7 +322,7 @@ def answers_kind(question: Question, sentence: str) -> float:
         return 1.0
     if kind is Kind.PERSON:
         if _names_another(PERSON, question, sentence):
-            return 1.0
+            return 1.0 if has_role(question.text, sentence) else OTHER_ROLE
         return LIKE_A if _names_another(LIKE_A_PERSON, question, sentence) else 0.0
     if kind is Kind.PLACE:
         return 1.0 if _names_another(_SIGNS[kind], question, sentence) else 0.0

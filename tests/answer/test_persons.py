@@ -1,7 +1,7 @@
 import pytest
 
 from kbcite.answer.persons import PERSON
-from kbcite.answer.questions import answers_kind, read_question
+from kbcite.answer.questions import OTHER_ROLE, Kind, answers_kind, read_question
 
 
 @pytest.mark.parametrize(
@@ -35,3 +35,10 @@ def test_who_is_answered_where_another_person_than_the_questions_is_named() -> N
     question = read_question("电影《湖上》的导演是谁？")
     assert answers_kind(question, "《湖上》由林远山执导。") == 1.0
     assert answers_kind(question, "《湖上》是一部关于成长的电影，去年上映。") < 0.6
+
+
+def test_who_made_it_is_answered_beside_the_role_that_is_asked_for() -> None:
+    question = read_question("《湖上》的导演是谁？")
+    assert answers_kind(question, "该片由林远山执导。") == 1.0
+    assert answers_kind(question, "观众何清说，《湖上》很好看。") == OTHER_ROLE
+    assert read_question("《湖上》的主演？").kind is Kind.PERSON
