@@ -40,5 +40,5 @@ def test_who_is_answered_where_another_person_than_the_questions_is_named() -> N
 def test_who_made_it_is_answered_beside_the_role_that_is_asked_for() -> None:
     question = read_question("《湖上》的导演是谁？")
     assert answers_kind(question, "该片由林远山执导。") == 1.0
-    assert answers_kind(question, "观众何清说，《湖上》很好看。") == OTHER_ROLE
+    assert answers_kind(question, "记者何清说，《湖上》很好看。") == OTHER_ROLE
     assert read_question("《湖上》的主演？").kind is Kind.PERSON
