@@ -11,47 +11,31 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from kbcite.answer import freshness
-from kbcite.answer.assembling import DocumentText, assemble
+from kbcite.answer.assembling import DocumentText
 from kbcite.answer.choosing import choose
-from kbcite.answer.claims import ClaimCheck, Similarity
+from kbcite.answer.claims import Similarity
 from kbcite.answer.confidence import confidence, less_sure
 from kbcite.answer.conflicts import Difference, find_difference
-from kbcite.answer.cross_check import DISAGREE, CheckedValue, CrossCheck, cross_check
-from kbcite.answer.drafting import Draft, draft_extractive, draft_with_model
+from kbcite.answer.cross_check import CrossCheck, cross_check
+from kbcite.answer.drafting import draft_extractive, draft_with_model
 from kbcite.answer.freshness import TIME_SENSITIVE, WINDOWS, classify_question
-from kbcite.answer.grounding import Statement, coverage, evidence_of, support
+from kbcite.answer.grounding import evidence_of
 from kbcite.answer.llm import Complete
+from kbcite.answer.outcomes import Frame, answered, refused, retrieval_of
 from kbcite.answer.passage_ranking import Candidate, Nearness, rank_passages
 from kbcite.answer.questions import ONLY_DATES, Kind, Question, read_question, subject_of
 from kbcite.answer.respelling import respell
 from kbcite.answer.unsaid import NEVER, Unsaid, find_unsaid, find_unsaid_across
 from kbcite.answer.weights import Weigh, idf_over
 from kbcite.answer.wording import (
-    CONFLICT_NOTICE,
-    LIVE_NOTICE,
-    cross_check_sentence,
-    difference_sentence,
-    low_coverage_notice,
-    newest_notice,
-    refusal_message,
     respelt_notice,
-    stale_notice,
-    unsaid_notice,
 )
 from kbcite.frozen import dataclass
 from kbcite.patterns import pattern
 from kbcite.records import (
     Answer,
-    Conflict,
-    Freshness,
-    Grounding,
-    Refusal,
     RefusalReason,
-    Retrieval,
     RetrievedBlock,
-    Source,
-    SourceType,
-    Verdict,
 )
 from kbcite.words import language_of
 
@@ -89,19 +73,6 @@ class AnswerOptions:
     """The name that goes into the record; used only where there is a model."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Frame:
-    """What every outcome of one question shares."""
-
-    id: str
-    trace_id: str
-    now: str
-    question: Question
-    retrieval: Retrieval
-    question_class: str
-    window_s: int | None
-
-
 def answer(
     question: str,
     retrieved: Sequence[RetrievedBlock],
@@ -127,18 +98,18 @@ def answer(
     used = [block for block in retrieved if block.dropped is None]
     question_class = options.question_class or classify_question(question)
     window_s = dict(options.windows)[question_class]
-    retrieval = _retrieval_of(retrieved, options.threshold)
-    frame = _Frame(answer_id, trace_id, now, read, retrieval, question_class, window_s)
+    retrieval = retrieval_of(retrieved, options.threshold)
+    frame = Frame(answer_id, trace_id, now, read, retrieval, question_class, window_s)
     if not retrieved:
-        return _refuse(frame, RefusalReason.EMPTY_RECALL, ("nothing was found",))
+        return refused(frame, RefusalReason.EMPTY_RECALL, ("nothing was found",))
     if not used:
-        return _refuse(frame, RefusalReason.BELOW_THRESHOLD, ("no block is relevant enough",))
+        return refused(frame, RefusalReason.BELOW_THRESHOLD, ("no block is relevant enough",))
     path: tuple[str, ...] = ()
     stale: list[RetrievedBlock] = []
     if question_class in options.time_sensitive:
         fresh = [b for b in used if not freshness.is_stale(b.place, window_s, now)]
         if not fresh:
-            return _refuse(frame, RefusalReason.STALE_ONLY, ("every block is older than the window",), stale=used)
+            return refused(frame, RefusalReason.STALE_ONLY, ("every block is older than the window",), stale=used)
         if stale := [block for block in used if block not in fresh]:
             path = (f"left out {len(stale)} stale blocks",)
         used = fresh
@@ -159,7 +130,7 @@ def answer(
             older = _read_evidence(asked, stale, options, weigh, nearness) if stale else None
             if older and not isinstance(_extract(frame, older, retrieved, options, weigh, nearness), Answer):
                 told = (*path, "what answers is older than the window")
-                return _refuse(frame, RefusalReason.STALE_ONLY, told, stale=stale)
+                return refused(frame, RefusalReason.STALE_ONLY, told, stale=stale)
             return outcome
         chosen, sure = outcome
         draft = draft_extractive(chosen, evidence.used, weigh, similarity)
@@ -169,11 +140,23 @@ def answer(
     draft = replace(draft, path=(*path, *draft.path))
     if not any(statement.is_factual for statement in draft.statements):
         return replace(
-            _refuse(frame, RefusalReason.CITATION_CHECK_FAILED, draft.path, retries=draft.retries, confidence=sure),
+            refused(frame, RefusalReason.CITATION_CHECK_FAILED, draft.path, retries=draft.retries, confidence=sure),
             usage=draft.usage,
             method=options.model if complete else "extractive",
         )
-    said = _answered(frame, draft, sure, evidence, options, weigh, document_text, bool(complete))
+    said = answered(
+        frame,
+        draft,
+        sure,
+        evidence.used,
+        evidence.difference,
+        evidence.checked,
+        weigh,
+        document_text,
+        max_quote_chars=options.max_quote_chars,
+        min_coverage=options.min_coverage,
+        method=options.model if complete else "extractive",
+    )
     notices = [respelt_notice(word, other, read.language) for word, other in mended]
     return replace(said, notices=(*notices, *said.notices))
 
@@ -207,7 +190,7 @@ def _read_evidence(
 
 
 def _extract(
-    frame: _Frame,
+    frame: Frame,
     evidence: _Evidence,
     retrieved: Sequence[RetrievedBlock],
     options: AnswerOptions,
@@ -217,7 +200,7 @@ def _extract(
     """The passages that make the answer and how sure it is, or the refusal where they do not answer."""
     ranked, used, sure, checked = evidence.ranked, evidence.used, evidence.sure, evidence.checked
     if not ranked or (sure < options.min_confidence and ranked[0].coverage < WELL_SAID):
-        return _refuse(
+        return refused(
             frame,
             RefusalReason.BELOW_THRESHOLD,
             ("no passage answers it",),
@@ -232,7 +215,7 @@ def _extract(
     sure = round(less_sure(sure, unsaid.share), 4)
     if options.min_confidence and trust < unsaid.needed:
         words = ", ".join(unsaid.words) or "what is asked for"
-        return _refuse(
+        return refused(
             frame,
             RefusalReason.BELOW_THRESHOLD,
             (f"no passage says: {words}",),
@@ -337,156 +320,5 @@ def refuse(
     if question_class is None:
         by_rule = classify_question(question)
         question_class, window_s = by_rule, WINDOWS[by_rule]
-    retrieval = _retrieval_of(retrieved, threshold)
-    return _refuse(_Frame(answer_id, trace_id, now, read, retrieval, question_class, window_s), reason, path)
-
-
-def _retrieval_of(retrieved: Sequence[RetrievedBlock], threshold: float) -> Retrieval:
-    """How many candidates there were, and what became of them."""
-    scores = [block.scores.relevance for block in retrieved]
-    used = sum(block.dropped is None for block in retrieved)
-    return Retrieval(
-        len(scores), sum(score >= threshold for score in scores), used, threshold, max(scores, default=None)
-    )
-
-
-def _refuse(
-    frame: _Frame,
-    reason: RefusalReason,
-    path: tuple[str, ...],
-    stale: Sequence[RetrievedBlock] = (),
-    retries: int = 0,
-    confidence: float | None = None,
-    best: float | None = None,
-    needed: float | None = None,
-    unsaid: tuple[str, ...] = (),
-) -> Answer:
-    """best and needed: the number that decided and its bar, where it was not the relevance of the blocks."""
-    language = frame.question.language
-    newest = max((block.place.published_at or block.place.fetched_at for block in stale), default=None)
-    message = refusal_message(reason, language)
-    notices: tuple[str, ...] = (newest_notice(newest[:10], language),) if newest else ()
-    if unsaid:
-        notices += (unsaid_notice(unsaid, language),)
-    if needed is None:
-        best = frame.retrieval.best_score
-        needed = frame.retrieval.threshold if reason is RefusalReason.BELOW_THRESHOLD else None
-    person = reason in (RefusalReason.NO_PERMISSION, RefusalReason.CITATION_CHECK_FAILED)
-    return Answer(
-        id=frame.id,
-        trace_id=frame.trace_id,
-        created_at=frame.now,
-        question=frame.question.text,
-        lang=language,
-        text=message,
-        claims=(),
-        sources=(),
-        grounding=Grounding(0.0, 0.0, retries, 0, (*path, f"refused: {reason.value}"), confidence),
-        retrieval=frame.retrieval,
-        freshness=Freshness(str(frame.question_class), frame.window_s, newest),
-        refusal=Refusal(reason, message, best, "human" if person else "clarify", needed),
-        notices=notices,
-    )
-
-
-def _answered(
-    frame: _Frame,
-    draft: Draft,
-    sure: float,
-    evidence: _Evidence,
-    options: AnswerOptions,
-    weigh: Weigh,
-    document_text: DocumentText | None,
-    with_model: bool,
-) -> Answer:
-    language = frame.question.language
-    difference, checked = evidence.difference, evidence.checked
-    statements = list(draft.statements)
-    said = _difference_statement(difference, statements, language) if difference else None
-    if said:
-        statements.append(said)
-    if checked is not None:
-        statements.append(_checked_statement(checked, statements, language))
-    assembled = assemble(statements, evidence.used, frame.now, options.max_quote_chars, weigh, document_text)
-    conflicts: tuple[Conflict, ...] = ()
-    if difference and said:
-        numbers = assembled.numbers[-1]
-        values = tuple(zip(difference.values, (numbers[0], numbers[-1]), strict=True))
-        conflicts = (Conflict(frame.question.text, values, difference.reason),)
-    if checked is not None:
-        values = tuple(zip((value.text for value in _values_of(checked)), assembled.numbers[-1], strict=True))
-        conflicts = (Conflict(frame.question.text, values, checked.ruling),) if checked.differing else ()
-    share = coverage(statements)
-    fresh = freshness.report(assembled.sources, frame.question_class, frame.window_s, frame.now)
-    return Answer(
-        id=frame.id,
-        trace_id=frame.trace_id,
-        created_at=frame.now,
-        question=frame.question.text,
-        lang=language,
-        text=assembled.text,
-        claims=assembled.claims,
-        sources=assembled.sources,
-        grounding=Grounding(
-            round(share, 4), round(support(statements), 4), draft.retries, draft.dropped_markers, draft.path, sure
-        ),
-        retrieval=frame.retrieval,
-        freshness=fresh,
-        conflicts=conflicts,
-        method=options.model if with_model else "extractive",
-        usage=draft.usage,
-        notices=(
-            *([CONFLICT_NOTICE[language]] if checked is not None and checked.ruling == DISAGREE else []),
-            *_notices(assembled.sources, fresh, frame.now, share, options.min_coverage, language),
-        ),
-    )
-
-
-def _difference_statement(difference: Difference, statements: Sequence[Statement], language: str) -> Statement:
-    """The sentence that says that sources differ, citing both."""
-    preferred, other = difference.preferred, difference.other
-    return Statement(
-        difference_sentence(difference.values, difference.reason, language),
-        (preferred.block, other.block),
-        "\n" if statements else "",
-        check=ClaimCheck(Verdict.SUPPORTED, 1.0, (("conflict", "stated"),)),
-        spans=tuple((c.block, c.passage.start, c.passage.end) for c in (preferred, other)),
-    )
-
-
-def _values_of(checked: CrossCheck) -> tuple[CheckedValue, ...]:
-    return (*checked.agreeing, *checked.differing)
-
-
-def _checked_statement(checked: CrossCheck, statements: Sequence[Statement], language: str) -> Statement:
-    """The sentence that says what comparing the sources gave, citing each of them."""
-    agreed = checked.agreeing[0].text if checked.agreeing else ""
-    others = [value.text for value in checked.differing]
-    candidates = [value.candidate for value in _values_of(checked)]
-    return Statement(
-        cross_check_sentence(agreed, checked.count, others, language),
-        tuple(c.block for c in candidates),
-        "\n" if statements else "",
-        check=ClaimCheck(Verdict.SUPPORTED, 1.0, (("cross_check", "agree" if agreed else "differ"),)),
-        spans=tuple((c.block, c.passage.start, c.passage.end) for c in candidates),
-    )
-
-
-def _notices(
-    sources: Sequence[Source], fresh: Freshness, now: str, share: float, min_coverage: float, language: str
-) -> tuple[str, ...]:
-    found = []
-    if any(source.source_type is SourceType.LIVE for source in sources):
-        found.append(LIVE_NOTICE[language])
-        found.extend(
-            newest_notice((source.published_at or source.fetched_at)[:10], language)
-            for source in sources[:1]
-            if source.source_type is SourceType.LIVE
-        )
-    if freshness.is_old_news(fresh, now) and fresh.newest_source:
-        found.append(newest_notice(fresh.newest_source[:10], language))
-    if fresh.stale_sources:
-        found.append(stale_notice(fresh.stale_sources, language))
-    if share < min_coverage:
-        found.append(low_coverage_notice(share, language))
-    return tuple(found)
+    retrieval = retrieval_of(retrieved, threshold)
+    return refused(Frame(answer_id, trace_id, now, read, retrieval, question_class, window_s), reason, path)
