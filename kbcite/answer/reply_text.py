@@ -58,6 +58,8 @@ _PLEASANTRY = pattern(
 )
 _TEXTS = ("answer", "text", "response", "content", "claim", "sentence", "statement", "回答", "答案", "内容")
 _NUMBERS = ("citations", "citation", "sources", "source", "references", "refs", "ids", "id", "来源", "引用")
+_NO_TEXT = pattern(r"[\x00-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f\ufffd]")
+"""What nobody writes: control characters and what stands for bytes that are no character. Escapes (0x1b) are made harmless on showing."""
 CIRCLES_FROM, CIRCLES = 12, 4
 """From so many terms on, a sentence of which each is said this often on average says nothing."""
 
@@ -97,6 +99,8 @@ def _heads(block: RetrievedBlock) -> list[str]:
 
 def _says_nothing(sentence: Sentence) -> bool:
     if not sentence.numbers and _PLEASANTRY.search(sentence.text.strip()):
+        return True
+    if _NO_TEXT.search(sentence.text):
         return True
     found = terms(sentence.text)
     return all(base_weight(term) < 0.3 for term in found) or (

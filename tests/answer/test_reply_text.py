@@ -83,6 +83,7 @@ EMPTY = {
     "the line of a source": "[1] source: https://example.com/0 (2026-01-01)",
     "circles": "the pool opens " * 40 + "[1]",
     "words without content": "the the the the the the [1]",
+    "bytes that are no text": "The pool opens \ufffd\x0b at\x1c [1]",
     "JSON that broke off": '{"answer": "A day ticket costs 6.50 euros. [1]", "sour',
     "JSON without a text": '{"sources": [1, 2]}',
 }
