@@ -1,7 +1,8 @@
 """The records that flow between stages, in the order data flows.
 
 Page bytes → DecodedPage → CleanDocument → Block and Occurrence → RetrievedBlock → Answer. Every record is frozen;
-an outcome that is not success is a record too (`Skipped`, `Refusal`). Times are ISO 8601 in UTC with seconds
+an outcome that is not success is a record too (`Skipped`, `Refusal`). What a server answered is in `fetch_records.py`, pages looked at
+beside the store in `live_records.py`. Times are ISO 8601 in UTC with seconds
 (`2026-11-30T15:48:21Z`), so that they sort as text. Offsets are Unicode code points, `end` exclusive.
 """
 
@@ -81,124 +82,6 @@ class Skipped:
     """Short machine word, `robots_disallowed`, `too_large`, `needs_javascript` ..."""
     detail: str = ""
     """What a person needs to know beside the word: the rule, the size, the status."""
-
-
-# ---------------------------------------------------------------- fetching
-
-
-RENDERED_BY = "x-kbcite-rendered"
-"""Header of a stored page that is what a browser made of the bytes, and not the bytes; its value names the browser."""
-
-
-@dataclass(frozen=True, slots=True)
-class ReceivedBytes:
-    """What the server sent of a page whose body is what a browser made of it."""
-
-    headers: tuple[tuple[str, str], ...]
-    """As in FetchedPage."""
-    body: bytes
-    """Content encoding undone."""
-
-
-@dataclass(frozen=True, slots=True)
-class FetchedPage:
-    """One answer of a server, whatever its status."""
-
-    url: str
-    """As requested."""
-    final_url: str
-    """After redirects: the page's address (SPEC 6)."""
-    status: int
-    headers: tuple[tuple[str, str], ...]
-    """Response headers, names in lower case, in the order received."""
-    body: bytes
-    """Content encoding undone; empty for 304."""
-    fetched_at: str
-    redirects: tuple[tuple[int, str], ...] = ()
-    """Each hop that was left: its status and its URL, first to last."""
-    request_headers: tuple[tuple[str, str], ...] = ()
-    encoded_length: int = 0
-    """Bytes of body on the wire."""
-    elapsed_s: float = 0.0
-    received: ReceivedBytes | None = None
-    """Of a rendered page; None where `body` is what was received."""
-
-    def header(self, name: str) -> str | None:
-        wanted = name.lower()
-        return next((value for key, value in self.headers if key == wanted), None)
-
-
-@dataclass(frozen=True, slots=True)
-class ArchivedAnswer:
-    """A fetch as the archive keeps it: what came with it, and the digests of its bytes."""
-
-    number: int
-    """In the order of archiving."""
-    page: FetchedPage
-    """Without its bodies."""
-    digest: str
-    """Of the page's body."""
-    received_digest: str | None = None
-    """Of what the server sent, for a rendered page."""
-
-
-@dataclass(frozen=True, slots=True)
-class FetchFailure:
-    """No usable answer: refused by the guard, or lost on the way."""
-
-    url: str
-    reason: str
-    """Machine word: `private_address`, `scheme`, `timeout`, `too_large`, `redirect_loop`, `tls`, `dns`, `connect`, `protocol`."""
-    detail: str
-    retryable: bool
-    """True for faults of the moment (time-out, connection), False for refusals."""
-    hop_url: str = ""
-    """The hop at which it failed, where that is not `url`."""
-
-
-@dataclass(frozen=True, slots=True)
-class RobotsCopy:
-    """What asking for a host's robots.txt brought; kept, so that it is asked for once a day."""
-
-    host: str
-    """Scheme, host and port."""
-    outcome: str
-    """`rules` (in `body`), `allow_all` or `disallow_all`."""
-    body: bytes
-    detail: str
-    """Where the outcome comes from: `200`, `404`, `timeout: no answer in 10 s` ..."""
-    fetched_at: str
-    expires_at: str
-
-
-@dataclass(frozen=True, slots=True)
-class Evidence:
-    """What the visits so far hold against a page."""
-
-    state: PageState
-    misses: int = 0
-    """Answers in a row that it is gone."""
-    missing_since: str | None = None
-    failures: int = 0
-    """Visits in a row that brought no answer about it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Snapshot:
-    """One stored fetch of a page; its bytes lie in the archive under `digest`."""
-
-    url: str
-    """The page's canonical URL."""
-    digest: str
-    """SHA-256 of the bytes, hexadecimal."""
-    status: int
-    headers: tuple[tuple[str, str], ...]
-    final_url: str
-    fetched_at: str
-
-    @property
-    def content_type(self) -> str | None:
-        return next((value for key, value in self.headers if key == "content-type"), None)
 
 
 # ---------------------------------------------------------------- decoding and cleaning
@@ -368,59 +251,6 @@ class RetrievedBlock:
     dropped: str | None = None
     """Why the candidate is not used: `below_threshold`, `page_crowded`, `figure_mismatch`, `near_duplicate`,
     `over_top_k`; None if it is."""
-
-
-# ---------------------------------------------------------------- pages fetched while answering
-
-
-@dataclass(frozen=True, slots=True)
-class LivePage:
-    """A page that was fetched while answering, or lately and is in the pool."""
-
-    requested_url: str
-    url: str
-    """After redirects."""
-    document: CleanDocument
-    """As stored, with its ID."""
-    pieces: tuple[tuple[Block, Occurrence], ...]
-    source_type: SourceType
-    """Of the source that covers it."""
-    labels: tuple[str, ...]
-    fetched_at: str
-    is_pooled: bool
-    links: tuple[tuple[str, str], ...] = ()
-    """(URL, text) of its links."""
-    began_at: float = 0.0
-    """On the monotonic clock, as `ended_at`; both 0 from the pool."""
-    ended_at: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class LiveLoss:
-    """A page that brought nothing to use."""
-
-    requested_url: str
-    reason: str
-    """`timeout`, `http_404`, `bot_challenge`, `robots_disallowed`, `needs_javascript` ..."""
-    detail: str
-    is_pooled: bool = False
-    began_at: float = 0.0
-    ended_at: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class PageNow:
-    """A stored page that was asked for again to see what it says today; nothing of it is stored."""
-
-    url: str
-    """As it was named."""
-    outcome: str
-    """`there`, `moved`, `gone` (this visit says so), `unreachable`, or `not_asked`."""
-    detail: str
-    """Where it moved to, or why it is not there or was not asked."""
-    asked_at: str
-    document: CleanDocument | None = None
-    """What it says; None where that could not be had."""
 
 
 # ---------------------------------------------------------------- answers

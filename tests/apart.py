@@ -22,7 +22,8 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from kbcite.records import FetchedPage, FetchFailure, Skipped
+from kbcite.fetch_records import FetchedPage, FetchFailure
+from kbcite.records import Skipped
 from kbcite.settings import CrawlSettings, SourceSettings
 from kbcite.web import guard
 from kbcite.web.addresses import is_private

@@ -13,7 +13,8 @@ import kbcite
 
 ROOT = Path(kbcite.__file__).parent
 BASE = {
-    "records", "patterns", "frozen", "errors", "settings", "urls", "clock", "words", "traditional", "sentences", "datelines", "block_id", "plain_words",
+    "records", "fetch_records", "live_records", "patterns", "frozen", "errors", "settings", "urls",
+    "clock", "words", "traditional", "sentences", "datelines", "block_id", "plain_words",
 }  # fmt: skip
 ROOMS = {"web", "page", "retrieval", "answer", "store"}
 MODULES = sorted(path for path in ROOT.rglob("*.py") if path.name != "__init__.py")

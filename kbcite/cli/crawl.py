@@ -14,8 +14,9 @@ from kbcite.cli.interrupt import Stop
 from kbcite.cli.progress import progress
 from kbcite.cli.rendering import fetching
 from kbcite.errors import ExitCode, Finding, UsageError
+from kbcite.fetch_records import FetchFailure
 from kbcite.frozen import dataclass
-from kbcite.records import FetchFailure, Skipped
+from kbcite.records import Skipped
 from kbcite.render import one_line, printable, summary
 
 _GONE = ("http_404", "http_410")

@@ -19,7 +19,7 @@ from kbcite.frozen import dataclass
 from kbcite.render import counted, one_line
 
 if TYPE_CHECKING:
-    from kbcite.records import PageNow
+    from kbcite.live_records import PageNow
     from kbcite.stages.verify import Verifier
     from kbcite.stages.verify_live import CitedToday
     from kbcite.stages.verify_report import Report

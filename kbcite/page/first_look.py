@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
+from kbcite.fetch_records import FetchedPage
 from kbcite.frozen import dataclass
 from kbcite.page.encoding import decode
 from kbcite.page.interstitial import Interstitial, recognise
 from kbcite.page.links import PageLinks, read_links
-from kbcite.records import DecodedPage, FetchedPage, Skipped, Stage
+from kbcite.records import DecodedPage, Skipped, Stage
 
 INTERNAL_ERROR = "internal_error"
 """Reason of a page that a reader cannot bear."""

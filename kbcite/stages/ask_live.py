@@ -19,17 +19,8 @@ from kbcite.answer.trace import LiveTrace
 from kbcite.clock import Clock, seconds_between
 from kbcite.errors import KbciteError
 from kbcite.frozen import dataclass
-from kbcite.records import (
-    LiveLoss,
-    LiveMode,
-    LivePage,
-    LiveUse,
-    PageState,
-    RefusalReason,
-    RetrievedBlock,
-    SourceType,
-    Tier,
-)
+from kbcite.live_records import LiveLoss, LivePage
+from kbcite.records import LiveMode, LiveUse, PageState, RefusalReason, RetrievedBlock, SourceType, Tier
 from kbcite.settings import ClassSettings, Settings, SourceSettings
 from kbcite.stages.ask_choice import LIVE_PAGE, PageChoices, addresses
 from kbcite.stages.ask_merge import BELOW, CORRECTED, PAGE_GONE, Judge, corrections, merged, without

@@ -8,7 +8,8 @@ from dataclasses import replace
 from kbcite.answer.corrections import corrected_pages
 from kbcite.answer.freshness import is_stale
 from kbcite.answer.live_filters import off_topic
-from kbcite.records import Block, LivePage, PageState, Place, RetrievedBlock, SourceType
+from kbcite.live_records import LivePage
+from kbcite.records import Block, PageState, Place, RetrievedBlock, SourceType
 from kbcite.stages.ask_seen import Seen
 
 Judge = Callable[[str, Sequence[tuple[Block, Place]]], list[RetrievedBlock]]

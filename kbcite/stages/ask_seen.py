@@ -8,7 +8,8 @@ from kbcite.answer.classifier import Classified
 from kbcite.answer.live_decision import Decision, PageChoice, Way
 from kbcite.answer.trace import LiveTrace, TracedFetch
 from kbcite.frozen import dataclass
-from kbcite.records import LiveLoss, LivePage, LiveUse
+from kbcite.live_records import LiveLoss, LivePage
+from kbcite.records import LiveUse
 
 
 @dataclass(slots=True)

@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator
 
 from kbcite.clock import Clock
 from kbcite.errors import StoreError
+from kbcite.fetch_records import Snapshot
 from kbcite.frozen import dataclass
 from kbcite.page.first_look import read_or_skip
-from kbcite.records import CleanDocument, Skipped, Snapshot, Stage
+from kbcite.records import CleanDocument, Skipped, Stage
 from kbcite.store.archive import Archive
 from kbcite.store.database import Database
 

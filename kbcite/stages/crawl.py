@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from kbcite.clock import Clock, from_text, system_clock
+from kbcite.fetch_records import FetchedPage
 from kbcite.page.feeds import LIST_TYPES
-from kbcite.records import FetchedPage
 from kbcite.settings import CrawlSettings, RecheckSettings, SourceSettings
 from kbcite.stages.crawl_queue import RUN_BUDGET, CrawlQueue, LeftOut, Seed
 from kbcite.stages.crawl_results import Crawled, CrawlEvent, CrawlResults, is_full, is_list

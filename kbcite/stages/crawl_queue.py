@@ -14,8 +14,9 @@ from datetime import timedelta
 
 from kbcite.clock import Clock, from_text, to_text
 from kbcite.errors import NotFound
+from kbcite.fetch_records import RobotsCopy
 from kbcite.frozen import dataclass
-from kbcite.records import RobotsCopy, Skipped, Stage
+from kbcite.records import Skipped, Stage
 from kbcite.settings import SourceSettings
 from kbcite.store.frontier import NEVER, Frontier, FrontierRow, NewUrl, UrlState
 from kbcite.urls import given_url, host_of, resolve, url_key

@@ -9,22 +9,13 @@ from datetime import timedelta
 
 from kbcite.clock import Clock, from_text, to_text
 from kbcite.errors import StoreError
+from kbcite.fetch_records import RENDERED_BY, Evidence, FetchedPage, FetchFailure
 from kbcite.frozen import dataclass
 from kbcite.page.encoding import decode
 from kbcite.page.feeds import LIST_TYPES, read_list
 from kbcite.page.first_look import FirstLook, look_at, read_or_skip
 from kbcite.page.links import read_links
-from kbcite.records import (
-    RENDERED_BY,
-    CleanDocument,
-    Evidence,
-    FetchedPage,
-    FetchFailure,
-    PageState,
-    Skipped,
-    Stage,
-    Tier,
-)
+from kbcite.records import CleanDocument, PageState, Skipped, Stage, Tier
 from kbcite.settings import RecheckSettings
 from kbcite.stages.crawl_queue import CrawlQueue, LeftOut
 from kbcite.store.archive import Archive

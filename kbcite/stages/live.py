@@ -17,17 +17,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from kbcite.clock import Clock
+from kbcite.fetch_records import FetchedPage, FetchFailure
 from kbcite.frozen import dataclass
-from kbcite.records import (
-    CleanDocument,
-    DecodedPage,
-    FetchedPage,
-    FetchFailure,
-    LiveLoss,
-    LivePage,
-    Skipped,
-    Stage,
-)
+from kbcite.live_records import LiveLoss, LivePage
+from kbcite.records import CleanDocument, DecodedPage, Skipped, Stage
 from kbcite.settings import CrawlSettings, Settings
 from kbcite.store.archive import Archive
 from kbcite.store.database import Database

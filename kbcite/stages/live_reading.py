@@ -5,12 +5,13 @@ A module of its own, for its readers take half a second to import: they are, whi
 
 from __future__ import annotations
 
+from kbcite.fetch_records import FetchedPage, FetchFailure
 from kbcite.frozen import dataclass
 from kbcite.page.chunking import CHUNK_RULES, chunk_document
 from kbcite.page.cleaning import CLEAN_RULES, clean_page
 from kbcite.page.first_look import look_at
 from kbcite.page.link_texts import link_texts
-from kbcite.records import Block, CleanDocument, FetchedPage, FetchFailure, Occurrence, Skipped, Stage
+from kbcite.records import Block, CleanDocument, Occurrence, Skipped, Stage
 from kbcite.web.robots import header_tags
 
 MIN_WORDS, MAX_WORDS, OVERLAP_WORDS = 40, 160, 20

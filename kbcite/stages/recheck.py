@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterator, Sequence
 
 from kbcite.clock import Clock, seconds_between, system_clock
 from kbcite.errors import NotFound
-from kbcite.records import Evidence, FetchedPage, PageState, Skipped, Stage
+from kbcite.fetch_records import Evidence, FetchedPage
+from kbcite.records import PageState, Skipped, Stage
 from kbcite.settings import CrawlSettings, RecheckSettings, SourceSettings
 from kbcite.stages.recheck_verdict import CleanPage, Judge, Rechecked, Verdict
 from kbcite.store.archive import Archive

@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from kbcite.clock import Clock
-from kbcite.records import CleanDocument, FetchedPage, PageNow, Skipped
+from kbcite.fetch_records import FetchedPage
+from kbcite.live_records import PageNow
+from kbcite.records import CleanDocument, Skipped
 from kbcite.settings import CrawlSettings, RecheckSettings, SourceSettings
 from kbcite.stages.recheck_verdict import CleanPage, Judge, Verdict
 from kbcite.store.archive import Archive

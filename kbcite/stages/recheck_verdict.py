@@ -16,12 +16,13 @@ from datetime import timedelta
 
 from kbcite.clock import Clock, from_text, to_text
 from kbcite.errors import StoreError
+from kbcite.fetch_records import Evidence, FetchedPage, FetchFailure
 from kbcite.frozen import dataclass
 from kbcite.page.encoding import decode
 from kbcite.page.first_look import look_at
 from kbcite.page.stand_in import recognise_not_found, recognise_stand_in
 from kbcite.page.text_difference import Difference, compare, is_same_but_for_address, share_kept
-from kbcite.records import CleanDocument, Evidence, FetchedPage, FetchFailure, PageState, Skipped, Stage, Tier
+from kbcite.records import CleanDocument, PageState, Skipped, Stage, Tier
 from kbcite.settings import RecheckSettings
 from kbcite.store.archive import Archive, digest_of
 from kbcite.store.pages import PageRow, Pages

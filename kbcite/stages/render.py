@@ -13,9 +13,10 @@ from dataclasses import replace
 
 from kbcite.clock import Clock, system_clock
 from kbcite.errors import UsageError
+from kbcite.fetch_records import FetchedPage, FetchFailure
 from kbcite.page.app_shell import shell_sign, text_bytes
 from kbcite.page.first_look import look_at
-from kbcite.records import FetchedPage, FetchFailure, RenderMode
+from kbcite.records import RenderMode
 from kbcite.settings import CrawlSettings, SourceSettings
 from kbcite.store.database import Database
 from kbcite.store.forgetting import forgotten_places

@@ -20,6 +20,7 @@ from kbcite.answer.record import from_record
 from kbcite.answer.weights import base_weight, fold, share, stems
 from kbcite.answer.wording import values_of_sources
 from kbcite.errors import StoreError
+from kbcite.fetch_records import Snapshot
 from kbcite.frozen import dataclass
 from kbcite.page.byte_span import byte_span
 from kbcite.page.chunking import chunk_document
@@ -34,7 +35,6 @@ from kbcite.records import (
     Place,
     RetrievedBlock,
     Scores,
-    Snapshot,
     Source,
     SourceType,
     Verdict,

@@ -12,7 +12,8 @@ from typing import Any
 from kbcite.answer.passage_change import Change, nearest_passage, still_stands, word_difference
 from kbcite.answer.record import from_record
 from kbcite.frozen import dataclass
-from kbcite.records import CleanDocument, PageNow, Source
+from kbcite.live_records import PageNow
+from kbcite.records import CleanDocument, Source
 from kbcite.stages.verify_report import SentenceReport
 from kbcite.store.database import Database
 

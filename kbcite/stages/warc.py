@@ -11,9 +11,10 @@ from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
+from kbcite.fetch_records import ArchivedAnswer, Evidence, FetchedPage
 from kbcite.frozen import dataclass
 from kbcite.page.first_look import look_at, read_or_skip
-from kbcite.records import ArchivedAnswer, Evidence, FetchedPage, PageState, Skipped, Stage
+from kbcite.records import PageState, Skipped, Stage
 from kbcite.settings import RecheckSettings, SourceSettings
 from kbcite.store.archive import Archive, digest_of
 from kbcite.store.database import Database

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from kbcite.errors import StoreError
-from kbcite.records import ArchivedAnswer, FetchedPage, ReceivedBytes
+from kbcite.fetch_records import ArchivedAnswer, FetchedPage, ReceivedBytes
 from kbcite.store.archive_schema import ARCHIVE_MIGRATIONS
 from kbcite.store.migrations import migrate
 from kbcite.store.sqlite import as_json, open_sqlite

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from kbcite.block_id import block_id
 from kbcite.errors import StoreError
+from kbcite.fetch_records import FetchedPage
 from kbcite.frozen import dataclass
-from kbcite.records import FetchedPage
 from kbcite.store.archive import Archive
 from kbcite.store.sqlite import open_sqlite
 

@@ -8,8 +8,8 @@ from dataclasses import replace
 from enum import StrEnum
 from typing import Any
 
+from kbcite.fetch_records import RobotsCopy
 from kbcite.frozen import dataclass
-from kbcite.records import RobotsCopy
 
 
 class UrlState(StrEnum):

@@ -7,8 +7,9 @@ import sqlite3
 from collections.abc import Iterator
 from typing import Any
 
+from kbcite.fetch_records import Evidence, FetchedPage, Snapshot
 from kbcite.frozen import dataclass
-from kbcite.records import Evidence, FetchedPage, PageState, Snapshot, SourceType
+from kbcite.records import PageState, SourceType
 from kbcite.store.sqlite import as_json
 from kbcite.urls import url_key
 

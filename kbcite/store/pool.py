@@ -17,8 +17,9 @@ from dataclasses import asdict
 from datetime import timedelta
 
 from kbcite.clock import from_text, seconds_between, to_text
+from kbcite.fetch_records import FetchedPage
 from kbcite.frozen import dataclass
-from kbcite.records import Block, CleanDocument, FetchedPage, Occurrence, PageState, SourceType
+from kbcite.records import Block, CleanDocument, Occurrence, PageState, SourceType
 from kbcite.store.documents import pack_spans
 from kbcite.urls import url_key
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kbcite.records import LiveLoss, LivePage
+from kbcite.live_records import LiveLoss, LivePage
 from kbcite.settings import SourceSettings
 from kbcite.store.database import Database
 

@@ -26,8 +26,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kbcite.errors import UsageError
+from kbcite.fetch_records import FetchedPage, FetchFailure
 from kbcite.frozen import dataclass
-from kbcite.records import FetchedPage, FetchFailure
 from kbcite.web.page_requests import PageRequests
 from kbcite.web.processes import group_members, kill_group, kill_process
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import kbcite
 from kbcite.clock import Clock, system_clock
 from kbcite.errors import UsageError
-from kbcite.records import FetchedPage, FetchFailure
+from kbcite.fetch_records import FetchedPage, FetchFailure
 from kbcite.settings import USER_AGENT, CrawlSettings
 from kbcite.urls import resolve, split
 from kbcite.web.content_coding import ACCEPT_ENCODING, PIECE, CodingError, undo

@@ -10,7 +10,7 @@ import threading
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
-from kbcite.records import FetchedPage, FetchFailure
+from kbcite.fetch_records import FetchedPage, FetchFailure
 
 BREAKER_FAILURES = 5
 """Failures in a row after which a host is left alone until the next run."""

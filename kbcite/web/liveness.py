@@ -7,7 +7,8 @@ network, a wall against bots or a bad day of the server (403, 429, 5xx, time-out
 from __future__ import annotations
 
 from kbcite.clock import seconds_between
-from kbcite.records import Evidence, FetchedPage, FetchFailure, PageState
+from kbcite.fetch_records import Evidence, FetchedPage, FetchFailure
+from kbcite.records import PageState
 from kbcite.settings import RecheckSettings
 from kbcite.urls import split
 from kbcite.web.frontier import describe

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from playwright.async_api import Error
 
+from kbcite.fetch_records import FetchedPage, FetchFailure
 from kbcite.frozen import dataclass
-from kbcite.records import FetchedPage, FetchFailure
 from kbcite.urls import resolve, url_key
 from kbcite.web.browser_scripts import MEASURE, SERIALISE
 from kbcite.web.page_requests import PageRequest, PageRequests

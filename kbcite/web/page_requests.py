@@ -13,8 +13,8 @@ from collections.abc import Callable, Mapping
 from typing import Protocol
 
 from kbcite.clock import Clock
+from kbcite.fetch_records import FetchedPage, FetchFailure, RobotsCopy
 from kbcite.frozen import dataclass
-from kbcite.records import FetchedPage, FetchFailure, RobotsCopy
 from kbcite.urls import host_of, resolve
 from kbcite.web.robots import MAX_BYTES, Robots, copy_from
 from kbcite.web.scope import Scope

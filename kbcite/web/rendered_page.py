@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from kbcite.records import RENDERED_BY, FetchedPage, ReceivedBytes
+from kbcite.fetch_records import RENDERED_BY, FetchedPage, ReceivedBytes
 
 _STALE_HEADERS = frozenset("content-type content-encoding content-length transfer-encoding etag last-modified".split())
 """Headers of the received bytes that do not hold for the rendered ones; without validators a rendered page is never `not modified`."""

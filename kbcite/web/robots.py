@@ -11,8 +11,8 @@ import re
 from datetime import timedelta
 
 from kbcite.clock import from_text, to_text
+from kbcite.fetch_records import FetchedPage, FetchFailure, RobotsCopy
 from kbcite.frozen import dataclass
-from kbcite.records import FetchedPage, FetchFailure, RobotsCopy
 from kbcite.urls import host_of
 
 AGENT = "kbcite"

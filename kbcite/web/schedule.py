@@ -20,8 +20,9 @@ from email.utils import parsedate_to_datetime
 from itertools import pairwise
 
 from kbcite.clock import from_text, seconds_between, to_text
+from kbcite.fetch_records import Evidence
 from kbcite.frozen import dataclass
-from kbcite.records import Evidence, PageState, Tier
+from kbcite.records import PageState, Tier
 from kbcite.settings import RecheckSettings
 
 HOUR_S = 3_600.0

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from kbcite.clock import Clock, system_clock
 from kbcite.errors import KbciteError
-from kbcite.records import FetchedPage, FetchFailure
+from kbcite.fetch_records import FetchedPage, FetchFailure
 from kbcite.urls import resolve, split
 from kbcite.web.addresses import is_private
 from kbcite.web.fetch import allow_any

@@ -18,8 +18,8 @@ from itertools import count
 from typing import Generic, Protocol, TypeVar
 
 from kbcite.clock import Clock
+from kbcite.fetch_records import FetchedPage, FetchFailure, RobotsCopy
 from kbcite.frozen import dataclass
-from kbcite.records import FetchedPage, FetchFailure, RobotsCopy
 from kbcite.settings import CrawlSettings
 from kbcite.urls import host_of
 from kbcite.web.fetch import HTML_TYPES

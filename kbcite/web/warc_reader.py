@@ -17,8 +17,9 @@ from typing import IO, TYPE_CHECKING, Any
 
 from kbcite.clock import from_text, to_text
 from kbcite.errors import UsageError
+from kbcite.fetch_records import RENDERED_BY, FetchedPage
 from kbcite.frozen import dataclass
-from kbcite.records import RENDERED_BY, FetchedPage, Skipped, Stage
+from kbcite.records import Skipped, Stage
 from kbcite.urls import resolve, url_key
 from kbcite.web.content_coding import PIECE, CodingError, undo
 from kbcite.web.rendered_page import as_rendered

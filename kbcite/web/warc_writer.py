@@ -16,7 +16,7 @@ from io import BytesIO
 from typing import IO, TYPE_CHECKING
 
 from kbcite.errors import UsageError
-from kbcite.records import RENDERED_BY, ArchivedAnswer, FetchedPage
+from kbcite.fetch_records import RENDERED_BY, ArchivedAnswer, FetchedPage
 from kbcite.urls import split
 
 if TYPE_CHECKING:

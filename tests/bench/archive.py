@@ -19,7 +19,7 @@ from pathlib import Path
 
 import zstandard
 
-from kbcite.records import FetchedPage
+from kbcite.fetch_records import FetchedPage
 from kbcite.store.archive import COMPRESSION_LEVEL, Archive
 from tests.debian_docs import ROOTS
 

@@ -2,8 +2,9 @@ from __future__ import annotations
 
 import pytest
 
+from kbcite.fetch_records import FetchedPage
 from kbcite.page.first_look import look_at, read_or_skip
-from kbcite.records import FetchedPage, Skipped, Stage
+from kbcite.records import Skipped, Stage
 
 URL = "https://example.com/notices/"
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from kbcite.answer.live_decision import PageChoice
-from kbcite.records import CleanDocument, LiveLoss, LivePage, Metadata, Occurrence, SourceType
+from kbcite.live_records import LiveLoss, LivePage
+from kbcite.records import CleanDocument, Metadata, Occurrence, SourceType
 from kbcite.stages.ask_merge import merged, without
 from kbcite.stages.ask_seen import Seen
 from tests.answer.blocks import NOW, retrieved

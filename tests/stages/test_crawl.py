@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 
 from kbcite.errors import NotFound, UsageError
-from kbcite.records import FetchFailure, PageState, Skipped
+from kbcite.fetch_records import FetchFailure
+from kbcite.records import PageState, Skipped
 from kbcite.settings import CrawlSettings, SourceSettings
 from kbcite.stages.crawl import crawl_site
 from kbcite.stages.crawl_queue import LeftOut

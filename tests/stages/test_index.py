@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from kbcite.errors import ModelMismatch, NotFound
+from kbcite.fetch_records import FetchedPage
 from kbcite.page.chunking import chunk_document
-from kbcite.records import CleanDocument, FetchedPage, Metadata, SourceType
+from kbcite.records import CleanDocument, Metadata, SourceType
 from kbcite.retrieval.ranking import RankingOptions
 from kbcite.retrieval.vector_index import read_metadata
 from kbcite.stages.index import Embedded, Indexed, compact, index_blocks

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from kbcite.errors import UsageError
+from kbcite.fetch_records import RENDERED_BY, FetchedPage, FetchFailure
 from kbcite.page.cleaning import clean_page
-from kbcite.records import RENDERED_BY, CleanDocument, FetchedPage, FetchFailure, RenderMode, Skipped
+from kbcite.records import CleanDocument, RenderMode, Skipped
 from kbcite.settings import CrawlSettings, SourceSettings
 from kbcite.stages.crawl import Crawled, crawl_site
 from kbcite.stages.recheck import Rechecked, recheck_pages

@@ -9,7 +9,7 @@ import pytest
 import zstandard
 
 from kbcite.errors import StoreError
-from kbcite.records import ArchivedAnswer, FetchedPage, ReceivedBytes
+from kbcite.fetch_records import ArchivedAnswer, FetchedPage, ReceivedBytes
 from kbcite.store.archive import Archive, digest_of
 
 

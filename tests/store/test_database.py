@@ -8,19 +8,8 @@ from pathlib import Path
 import pytest
 
 from kbcite.errors import StoreError
-from kbcite.records import (
-    Block,
-    CleanDocument,
-    Evidence,
-    FetchedPage,
-    Metadata,
-    Occurrence,
-    PageState,
-    Skipped,
-    SourceType,
-    Span,
-    Stage,
-)
+from kbcite.fetch_records import Evidence, FetchedPage
+from kbcite.records import Block, CleanDocument, Metadata, Occurrence, PageState, Skipped, SourceType, Span, Stage
 from kbcite.store.archive import digest_of
 from kbcite.store.database import Database
 from kbcite.store.migrations import MIGRATIONS

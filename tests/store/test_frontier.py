@@ -3,7 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from kbcite.records import FetchedPage, RobotsCopy, SourceType
+from kbcite.fetch_records import FetchedPage, RobotsCopy
+from kbcite.records import SourceType
 from kbcite.store.database import Database
 from kbcite.store.frontier import NEVER, Frontier, NewUrl, UrlState
 

@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from kbcite.clock import system_clock
-from kbcite.records import FetchedPage
+from kbcite.fetch_records import FetchedPage
 from kbcite.settings import CrawlSettings, SourceSettings
 from kbcite.web.browser import Browser, BrowserLimits, Rendered
 from kbcite.web.fetch import Fetcher

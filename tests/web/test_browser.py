@@ -16,8 +16,9 @@ import pytest
 
 from kbcite.clock import system_clock
 from kbcite.errors import UsageError
+from kbcite.fetch_records import FetchedPage, FetchFailure
 from kbcite.page.cleaning import clean_page
-from kbcite.records import CleanDocument, FetchedPage, FetchFailure
+from kbcite.records import CleanDocument
 from kbcite.settings import CrawlSettings, SourceSettings
 from kbcite.web.browser import Browser, BrowserLimits, Rendered, find_browser, why_unavailable
 from kbcite.web.fetch import Fetcher

@@ -16,7 +16,7 @@ import pytest
 import zstandard
 
 from kbcite.errors import UsageError
-from kbcite.records import FetchedPage, FetchFailure
+from kbcite.fetch_records import FetchedPage, FetchFailure
 from kbcite.settings import CrawlSettings
 from kbcite.web.fetch import HTML_TYPES, Fetcher
 from tests.site_server import Reply, Site, serve_site

@@ -1,6 +1,6 @@
 import pytest
 
-from kbcite.records import FetchedPage, FetchFailure
+from kbcite.fetch_records import FetchedPage, FetchFailure
 from kbcite.web.frontier import BREAKER_FAILURES, HostPace, retry_after_s, retry_pause_s
 
 OK = FetchedPage("u", "u", 200, (), b"", "")

@@ -1,6 +1,7 @@
 import pytest
 
-from kbcite.records import Evidence, FetchedPage, FetchFailure, PageState
+from kbcite.fetch_records import Evidence, FetchedPage, FetchFailure
+from kbcite.records import PageState
 from kbcite.settings import RecheckSettings
 from kbcite.web.liveness import (
     after_failure,

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from kbcite.clock import system_clock
-from kbcite.records import FetchedPage, FetchFailure
+from kbcite.fetch_records import FetchedPage, FetchFailure
 from kbcite.settings import CrawlSettings, SourceSettings
 from kbcite.web.fetch import Fetcher
 from kbcite.web.page_requests import MAX_SENT_BYTES, PageRequest, PageRequests

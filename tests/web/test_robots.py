@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from kbcite.records import FetchedPage, FetchFailure, RobotsCopy
+from kbcite.fetch_records import FetchedPage, FetchFailure, RobotsCopy
 from kbcite.web.robots import MAX_BYTES, Robots, copy_from, header_tags, robots_url
 
 HOST = "https://example.com"

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from kbcite.records import FetchedPage, FetchFailure, RobotsCopy
+from kbcite.fetch_records import FetchedPage, FetchFailure, RobotsCopy
 from kbcite.settings import CrawlSettings, SourceSettings
 from kbcite.web.fetch import Fetcher
 from kbcite.web.robots import MAX_BYTES

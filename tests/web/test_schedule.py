@@ -5,7 +5,8 @@ from datetime import timedelta
 import pytest
 
 from kbcite.clock import from_text, seconds_between, to_text
-from kbcite.records import Evidence, PageState, Tier
+from kbcite.fetch_records import Evidence
+from kbcite.records import PageState, Tier
 from kbcite.settings import RecheckSettings
 from kbcite.web.schedule import (
     BANDS,

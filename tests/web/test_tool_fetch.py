@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from kbcite.fetch_records import FetchedPage, FetchFailure
 from kbcite.page.cleaning import clean_page
-from kbcite.records import CleanDocument, FetchedPage, FetchFailure
+from kbcite.records import CleanDocument
 from kbcite.settings import CrawlSettings, ToolServerSettings
 from kbcite.web.fetch import Fetcher
 from kbcite.web.tool_fetch import TOOL, ToolFetch, page_of

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from kbcite.records import FetchedPage, FetchFailure
+from kbcite.fetch_records import FetchedPage, FetchFailure
 from kbcite.settings import CrawlSettings, SourceSettings
 from kbcite.urls import host_of
 from kbcite.web.scope import Scope

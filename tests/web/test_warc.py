@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 from kbcite.errors import UsageError
-from kbcite.records import ArchivedAnswer, FetchedPage, Skipped
+from kbcite.fetch_records import ArchivedAnswer, FetchedPage
+from kbcite.records import Skipped
 from kbcite.web.rendered_page import as_rendered
 from kbcite.web.warc_reader import Broken, Capture, read_captures
 from kbcite.web.warc_writer import Written, write_warc
