@@ -254,7 +254,8 @@ def _message(model: str, api_base: str, error: Exception, litellm: Any, tries: i
     else:
         reason = f"failed: {_first_line(error)}"
     count = f" after {tries} tries" if tries > 1 else ""
-    return f"{where} {reason}{count}; try again later, or leave `model` empty for an extractive answer"
+    step = "see that its server runs" if reason == "cannot be reached" and api_base else "try again later"
+    return f"{where} {reason}{count}; {step}, or leave `model` empty for an extractive answer"
 
 
 _UNREADABLE = pattern(

@@ -155,7 +155,7 @@ def test_an_error_is_one_line_with_model_reason_and_next_step(says, error, words
 
 
 def test_a_server_that_is_not_there_is_named():
-    with pytest.raises(ProviderError, match=r"http://127\.0\.0\.1:9/v1 cannot be reached"):
+    with pytest.raises(ProviderError, match=r"http://127\.0\.0\.1:9/v1 cannot be reached; see that its server runs"):
         open_model("openai/test", "http://127.0.0.1:9/v1", retries=0)(ASKED)
 
 
