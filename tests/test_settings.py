@@ -10,15 +10,8 @@ import pytest
 
 from kbcite.errors import UsageError
 from kbcite.records import SourceType, Tier
-from kbcite.settings import (
-    BUILTIN_CLASSES,
-    ClassSettings,
-    Settings,
-    SourceSettings,
-    ToolServerSettings,
-    load_settings,
-    settings_from_table,
-)
+from kbcite.settings import BUILTIN_CLASSES, ClassSettings, Settings, SourceSettings, ToolServerSettings
+from kbcite.settings_reading import load_settings, settings_from_table
 
 
 def load(tmp_path: Path, text: str, environment: dict[str, str] | None = None) -> Settings:

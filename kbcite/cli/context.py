@@ -74,7 +74,8 @@ class Context:
     @contextmanager
     def reading(self) -> Iterator[OpenStore]:
         """The store, without its write lock. Raises NotFound where there is none."""
-        from kbcite.settings import SETTINGS_NAME, load_settings
+        from kbcite.settings import SETTINGS_NAME
+        from kbcite.settings_reading import load_settings
         from kbcite.store.archive import ARCHIVE_NAME, Archive
         from kbcite.store.database import DATABASE_NAME, Database
 

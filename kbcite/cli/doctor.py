@@ -72,7 +72,8 @@ def doctor(
 
 def _make_database(context: Context) -> list[str]:
     """Puts the lost database aside and makes one from what the archive knows of its bytes; what was done."""
-    from kbcite.settings import SETTINGS_NAME, load_settings
+    from kbcite.settings import SETTINGS_NAME
+    from kbcite.settings_reading import load_settings
     from kbcite.stages.warc import Imported, rebuild_pages
     from kbcite.store.archive import ARCHIVE_NAME, Archive
     from kbcite.store.database import DATABASE_NAME, Database

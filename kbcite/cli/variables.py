@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import fields
 
-from kbcite.settings import SECTIONS, Settings, variable_of
+from kbcite.settings import SECTIONS, Settings
+from kbcite.settings_reading import variable_of
 
 GLOBAL_VARIABLES = (
     "KBCITE_STORE",

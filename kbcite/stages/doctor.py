@@ -16,7 +16,8 @@ from kbcite.errors import KbciteError, NotFound, StoreError
 from kbcite.frozen import dataclass
 from kbcite.page.cleaning import CLEAN_RULES
 from kbcite.retrieval.vector_index import VectorIndex, read_metadata
-from kbcite.settings import SETTINGS_NAME, load_settings
+from kbcite.settings import SETTINGS_NAME
+from kbcite.settings_reading import load_settings
 from kbcite.store.archive import ARCHIVE_NAME, Archive
 from kbcite.store.database import DATABASE_NAME, Database
 from kbcite.store.doctor import (

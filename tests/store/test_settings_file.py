@@ -6,7 +6,8 @@ import pytest
 
 from kbcite.errors import NotFound, UsageError
 from kbcite.records import SourceType
-from kbcite.settings import SourceSettings, load_settings
+from kbcite.settings import SourceSettings
+from kbcite.settings_reading import load_settings
 from kbcite.store.layout import make_store
 from kbcite.store.settings_file import add_source, remove_source
 
