@@ -33,7 +33,7 @@ _KINDS: tuple[tuple[Kind, str], ...] = (
         r"|how expensive|how much (?:is|are|was|were) (?:an?|one|this|that|the [a-z]+(?: [a-z]+)?[?\s]*$)"),
     (
         Kind.TIME,
-        r"什么时候|什么时间|何时|哪一?年|哪一?天|哪一?日|几月|几号|几点|哪个月|哪个世纪|日期|年份|的?时间(?:是|为|[？?]|$|和|及|、)|时间$|生日"
+        r"什么时候|什么时间|何[时年月日]|哪一?年|哪一?天|哪一?日|几月|几号|几点|哪个月|哪个世纪|日期|年份|的?时间(?:是|为|[？?]|$|和|及|、)|时间$|生日"
         r"|^(?!.*\b(?:what|which|who|whose|how|why|where)\b.*\bwhen\b).*\bwhen\b"
         r"|\b(?:what|which|in what|in which) (?:year|date|day|month|century|decade|time)\b",
     ),
@@ -140,7 +140,9 @@ _FOCUS = pattern(
     r"|\b(?:who|how (?:do|can|should) (?:i|you|we|one)|how to)\s+(\w+)|\bhow many \w+ ([\w-]+)",
     re.IGNORECASE,
 )
-_FOCUS_ZH = pattern(r"([\u4e00-\u9fff]{2})(?:是|为|有|在)?(?:谁|什么|多少|多久|哪|几|怎|如何)")
+_FOCUS_ZH = pattern(
+    r"([\u4e00-\u9fff]{2})(?:是|为|有|在)?(?:谁|什么|多少|多久|哪|几|怎|如何)|(?:以|被|由|因)?(?:什么|谁)([\u4e00-\u9fff]{2})"
+)
 FOCUS = 1.5
 """A word that says what is asked for, against another content word."""
 
