@@ -269,12 +269,14 @@ def _that_say_it(
 
 
 def _lacks_the_figure(question: Question, candidates: Sequence[Candidate]) -> bool:
-    """True where a price, a number or a date is asked for and none is there; a time is often told without figures."""
+    """True where a price, a number, a date or a name is asked for and none is there; a time is often told without figures."""
     best = max(c.kind for c in candidates)
     if question.kind is Kind.PRICE:
         return best < 1.0
     if question.kind is Kind.TIME:
         return best == 0.0 and bool(_WHAT_DATE.search(question.text)) and not _in_words(candidates)
+    if question.kind is Kind.PERSON:
+        return best == 0.0 and bool(_WHICH_PERSON.search(question.text))
     counted = question.kind is Kind.QUANTITY and _HOW_MANY.search(question.text)
     return bool(counted) and best <= ONLY_DATES and not _in_words(candidates)
 
@@ -284,6 +286,8 @@ def _in_words(candidates: Sequence[Candidate]) -> bool:
 
 
 _HOW_MANY = pattern(r"(?<!多大程度)多少|几|\bhow many\b", re.IGNORECASE)
+_WHICH_PERSON = pattern(r"是谁|谁是|(?:导演|主演|编剧|作者|主席|总统|总理|首相)[？?]*$")
+"""Asks for the name of a person; `谁` alone may be an army or a firm."""
 _WHAT_DATE = pattern(
     r"时间(?:是什么时候)?[？?]?$|日期|哪一?[年天日]|几[月号]|何时.*的[？?]?$|什么时候.*的[？?]?$"
     r"|\b(?:what|which) (?:year|date|day|month)\b|^when (?:was|were|did)\b",

@@ -86,10 +86,11 @@ def test_something_of_a_thing_is_told_and_not_defined():
     [
         ("湖畔镇图书馆的开馆时间？", "湖畔镇图书馆即将开馆，居民都很期待。"),
         ("湖畔镇图书馆是哪一年开馆的？", "湖畔镇图书馆开馆仪式上，镇长致辞。"),
+        ("湖畔镇图书馆的馆长是谁？", "湖畔镇图书馆的馆长十分热心，读者都很喜欢。"),
         ("湖畔镇图书馆有多少本藏书？", "5月3日，湖畔镇图书馆公布了藏书的数量。"),
     ],
 )
-def test_a_date_or_number_that_is_not_there_is_no_answer(question, sentence):
+def test_a_date_number_or_name_that_is_not_there_is_no_answer(question, sentence):
     assert ask(question, [retrieved(sentence, 0)]).refusal
 
 
