@@ -63,14 +63,7 @@ class Exporter:
         snapshot = self.database.pages.snapshot_by_digest(source.snapshot.digest)
         if snapshot is None or not self.archive.has(source.snapshot.digest):
             return None
-        document = next(
-            (
-                d
-                for d in self.database.documents.of_digest(source.snapshot.digest)
-                if d.text[source.quote.start : source.quote.end] == source.quote.text
-            ),
-            None,
-        )
+        document = self.database.documents.quoted(source.snapshot.digest, source.quote)
         if document is None:
             return None
         body = self.archive.get(source.snapshot.digest)

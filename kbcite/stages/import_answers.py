@@ -10,7 +10,6 @@ from typing import Any
 
 from kbcite.answer.record import from_record, to_record
 from kbcite.frozen import dataclass
-from kbcite.records import Source
 from kbcite.store.database import Database
 
 
@@ -31,20 +30,15 @@ def import_answers(records: Iterable[Mapping[str, Any]], database: Database) -> 
             is_same = known == record
             yield ImportedAnswer(answer.id, *(("known",) if is_same else ("skipped", "another answer has its ID")))
             continue
-        places = [(source, _document_of(source, database)) for source in answer.sources]
+        places = [
+            (source, database.documents.quoted(source.snapshot.digest, source.quote)) for source in answer.sources
+        ]
         if lost := [source for source, document in places if document is None]:
             detail = (
                 f"[{lost[0].n}] quotes {lost[0].url} as of bytes {lost[0].snapshot.digest[:12]}, which are not stored"
             )
             yield ImportedAnswer(answer.id, "skipped", detail)
             continue
-        cited = [(s.n, s.block_id, document, s.snapshot.digest) for s, document in places if document is not None]
+        cited = [(s.n, s.block_id, document.id, s.snapshot.digest) for s, document in places if document is not None]
         database.answers.save(record, cited)
         yield ImportedAnswer(answer.id, "new")
-
-
-def _document_of(source: Source, database: Database) -> int | None:
-    """The document of the cited bytes that has the quote at its place."""
-    quote = source.quote
-    readings = database.documents.of_digest(source.snapshot.digest)
-    return next((d.id for d in readings if quote.text and d.text[quote.start : quote.end] == quote.text), None)

@@ -13,7 +13,7 @@ from kbcite.answer.passage_change import Change, nearest_passage, still_stands, 
 from kbcite.answer.record import from_record
 from kbcite.frozen import dataclass
 from kbcite.live_records import PageNow
-from kbcite.records import CleanDocument, Source
+from kbcite.records import CleanDocument
 from kbcite.stages.verify_report import SentenceReport
 from kbcite.store.database import Database
 
@@ -43,13 +43,10 @@ class CitedToday:
 
 def cited_pages(record: Mapping[str, Any], database: Database) -> dict[int, CleanDocument | None]:
     """The stored document that each source of an answer quotes, by its number; None where it is not in this store."""
-    return {source.n: _quoted_from(source, database) for source in from_record(record).sources}
-
-
-def _quoted_from(source: Source, database: Database) -> CleanDocument | None:
-    quote = source.quote
-    readings = database.documents.of_digest(source.snapshot.digest)
-    return next((d for d in readings if d.text[quote.start : quote.end] == quote.text), None)
+    return {
+        source.n: database.documents.quoted(source.snapshot.digest, source.quote)
+        for source in from_record(record).sources
+    }
 
 
 def answer_today(

@@ -10,7 +10,7 @@ from dataclasses import asdict
 from typing import Any
 
 from kbcite.frozen import dataclass
-from kbcite.records import CleanDocument, Metadata, Skipped, Span, Stage
+from kbcite.records import CleanDocument, Metadata, Quote, Skipped, Span, Stage
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +84,11 @@ class Documents:
         """Every reading of the snapshots with these bytes, the newest first."""
         rows = self._sql.execute(f"SELECT {_COLUMNS} {_FROM} WHERE s.digest = ? ORDER BY d.id DESC", (digest,))
         return [_document(row) for row in rows]
+
+    def quoted(self, digest: str, quote: Quote) -> CleanDocument | None:
+        """The reading of these bytes that has a quote at its recorded place; None where there is none."""
+        readings = self.of_digest(digest) if quote.text else []
+        return next((d for d in readings if d.text[quote.start : quote.end] == quote.text), None)
 
     def readings(self, page_id: int) -> list[CleanDocument]:
         """Every reading of a page, the newest first."""
