@@ -31,6 +31,11 @@ GOOD_ADDITION = 0.6
 """And score at least this share of the best one."""
 GOOD_STEP = 0.85
 """The same where one thing is asked for: what another page says beside it is no part of the answer."""
+OWN_TERMS = 0.6
+"""What a passage that says all that one half of a question has for itself is preferred by, as a share of the best score; .15 and .3 find less
+(`rgb_zh_int` of `python -m tests.bench.qa_run answers`)."""
+OWN_KIND = 0.3
+"""And one that holds what the half asks for."""
 OWN_WEIGHT = 0.75
 """Weight, over that of the question's heaviest term, from which a term that a row or item says and its heading does not tells it
 from those beside it."""
@@ -63,12 +68,10 @@ def choose(
     best = ranked[0]
     if best.passage.kind == "row" and _COMPARES.search(question.text) and (table := _whole_around(best, blocks)):
         return [table]
-    for half in halves(question)[:limit] if limit > 1 else []:
+    parts = halves(question) if limit > 1 else []
+    for half, other in zip(parts, reversed(parts), strict=True):
         # Each half has its own best passage; a passage that serves both stands for both.
-        best_of_half = rank_passages(half, blocks, weigh, nearness)
-        own = next(
-            (c for c in best_of_half if c.kind == 1.0 and c.score >= 0.75 * best_of_half[0].score), best_of_half[0]
-        )
+        own = _best_of_half(half, other, rank_passages(half, blocks, weigh, nearness), weigh)
         if not any(_is_same(own, c) for c in chosen):
             chosen.append(own)
     chosen = chosen or [best]
@@ -103,6 +106,18 @@ def choose(
             break
         chosen.append(top)
     return chosen
+
+
+def _best_of_half(half: Question, other: Question, ranked: Sequence[Candidate], weigh: Weigh) -> Candidate:
+    """The passage that answers this half best: what it says of it that is not of the other one, and whether it holds what is asked for."""
+    theirs = frozenset(stems(other.text))
+    own = [term for term in wanted_terms(half) if term not in theirs]
+    best = ranked[0].score
+
+    def worth(c: Candidate) -> float:
+        return c.score + best * (OWN_TERMS * share(own, c.said, weigh) + OWN_KIND * (c.kind == 1.0))
+
+    return max(ranked[:60], key=worth)
 
 
 def _with_its_like(

@@ -91,15 +91,13 @@ def read_question(text: str) -> Question:
     return Question(text, language_of(text), kind, tuple(find_figures(text)), bool(_JOINED.search(plain)))
 
 
-_CLAUSES = pattern(r",?\s(?P<and>and)\s+(?=(?:what|when|who|where|why|how|which)\b)", re.IGNORECASE)
+_CLAUSES = pattern(r"(?P<joint>\?|,?\sand)\s+(?:and )?(?=(?:what|when|who|where|why|how|which)\b)", re.IGNORECASE)
 _PRONOUN = pattern(r"\b(?:it|its|they|them|their|he|him|his|she|her|this|that|these|those|one)\b", re.IGNORECASE)
 _ASKS_ZH = "(?:多少|多久|多长|多大|什么|谁|哪|几|怎么|如何|为什么)"
-_CLAUSES_ZH = pattern(f"{_ASKS_ZH}[^，,]*(?P<joint>[，,])(?=.*{_ASKS_ZH})")
+_CLAUSES_ZH = pattern(f"{_ASKS_ZH}[^，,？?；;]*(?P<joint>[，,？?；;])(?=.*{_ASKS_ZH})")
 _ASKED_ZH = pattern(f"(?:要|需要|是|有|在)?{_ASKS_ZH}.*")
-_CONJUNCTS = pattern(
-    r"(?P<before>[\u4e00-\u9fff]{2}|[A-Za-z0-9.]+)\s*(?:(?:以及|和|与|及|、)\s*|\s+and\s+"
-    r"|[，,]\s*)(?P<after>[\u4e00-\u9fff]{2}|[A-Za-z0-9.]+)"
-)
+_CONJUNCT = r"\d+\s?年(?:\d+月)?|[\u4e00-\u9fff]{2}|[A-Za-z0-9.]+"
+_CONJUNCTS = pattern(rf"(?P<before>{_CONJUNCT})\s*(?:(?:以及|和|与|及|、)\s*|\s+and\s+|[，,]\s*)(?P<after>{_CONJUNCT})")
 
 
 def clauses(question: Question) -> list[Question]:
@@ -112,9 +110,9 @@ def clauses(question: Question) -> list[Question]:
         about = _ASKED_ZH.sub("", first)
         return [read_question(first), replace(read_question(second), text=f"{about}{second}")]
     if match := _CLAUSES.search(question.text):
-        first, second = question.text[: match.start()], question.text[match.end("and") :].strip()
+        first, second = question.text[: match.start()], question.text[match.end("joint") :].strip()
         about = re.sub(r"^\W*\w+", "", first) if _PRONOUN.search(second) else ""
-        return [read_question(first), replace(read_question(second), text=f"{second} {about}".strip())]
+        return [read_question(first), replace(read_question(second), text=f"{second} {about.strip()}".strip())]
     return []
 
 
@@ -125,13 +123,18 @@ def halves(question: Question) -> list[Question]:
     """
     if two := clauses(question):
         return two
-    match = _CONJUNCTS.search(question.text) if question.is_joined else None
-    if match is None:
+    found = list(_CONJUNCTS.finditer(question.text)) if question.is_joined else []
+    if not found:
         return []
-    text = question.text
+    match, text = found[-1], question.text  # an earlier one stands in a name more often: `《战争与和平》的作者和译者`
     first = text[: match.end("before")] + " " + text[match.end("after") :]
     second = text[: match.start("before")] + " " + text[match.start("after") :]
-    return [replace(question, text=half, figures=tuple(find_figures(half))) for half in (first, second)]
+    return [_of_its_kind(read_question(half), question) for half in (first, second)]
+
+
+def _of_its_kind(half: Question, question: Question) -> Question:
+    """The half with the kind that its own words ask for: of `时间和地点` one asks when, the other where."""
+    return replace(half, kind=question.kind) if half.kind is Kind.OTHER else half
 
 
 _FOCUS = pattern(

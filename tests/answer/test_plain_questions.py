@@ -227,3 +227,29 @@ def test_a_row_of_hours_does_not_tell_when_a_thing_was_opened():
     assert ask("When did the Harbour station open?", [hours, history], max_sentences=1).text.startswith(
         "2023: the Harbour"
     )
+
+
+@pytest.mark.parametrize(
+    ("asked", "parts"),
+    [
+        ("2021年和2022年的产量分别是多少？", [("2021年 的产量分别是多少？", Kind.QUANTITY), (" 2022年的产量分别是多少？", Kind.QUANTITY)]),
+        ("音乐节的时间和地点？", [("音乐节的时间 ？", Kind.TIME), ("音乐节的 地点？", Kind.PLACE)]),
+        ("《山与海》的作者和导演", [("《山与海》的作者 ", Kind.PERSON), ("《山与海》的 导演", Kind.PERSON)]),
+        ("大桥是谁设计的？何时通车？是哪一年？", [("大桥是谁设计的", Kind.PERSON), ("大桥何时通车？是哪一年？", Kind.TIME)]),
+        ("Who designed the bridge? When was it opened?",
+         [("Who designed the bridge", Kind.PERSON), ("When was it opened? designed the bridge", Kind.TIME)]),
+    ],
+)  # fmt: skip
+def test_each_half_of_a_question_asks_for_its_own_kind_of_thing(asked: str, parts: list[tuple[str, Kind]]) -> None:
+    assert [(half.text, half.kind) for half in halves(read_question(asked))] == parts
+
+
+def test_each_half_is_answered_by_a_passage_that_is_about_it():
+    told_apart = retrieved("2021年，北湖油田原油产量达到182万吨，比上年增长3%，创下新高。", 0, title="北湖油田年报")
+    beside = retrieved(
+        "北湖油田2022年的产量指标定为190万吨。北湖油田2022年的产量上半年为91万吨。北湖油田2022年的产量每月约16万吨。",
+        1,
+        title="北湖油田产量",
+    )
+    first, *_ = ask("北湖油田2021年和2022年的产量分别是多少？", [beside, told_apart]).text.splitlines()
+    assert "182万吨" in first
