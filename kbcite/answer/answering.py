@@ -286,8 +286,8 @@ def _in_words(candidates: Sequence[Candidate]) -> bool:
 
 
 _HOW_MANY = pattern(r"(?<!多大程度)多少|几|\bhow many\b", re.IGNORECASE)
-_WHICH_PERSON = pattern(r"是谁|谁是|(?:导演|主演|编剧|作者|主席|总统|总理|首相)[？?]*$")
-"""Asks for the name of a person; `谁` alone may be an army or a firm."""
+_WHICH_PERSON = pattern(r"(?<![位构司门方队军国])是谁|谁是|(?:导演|主演|编剧|作者|主席|总统|总理|首相)[？?]*$")
+"""Asks for the name of a person; `管理单位是谁`, and `谁` alone, may be a firm or an army."""
 _WHAT_DATE = pattern(
     r"时间(?:是什么时候)?[？?]?$|日期|哪一?[年天日]|几[月号]|何时.*的[？?]?$|什么时候.*的[？?]?$"
     r"|\b(?:what|which) (?:year|date|day|month)\b|^when (?:was|were|did)\b",
