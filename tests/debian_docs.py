@@ -1,9 +1,10 @@
-"""Real documents, served on loopback: five manuals from Debian packages, in English and Chinese.
+"""Real documents, served on loopback: manuals from Debian packages, in English and Chinese.
 
-    python -m tests.debian_docs build STORE     serve them, build a store, and check it against the sites' own links
-    python -m tests.debian_docs serve PORT      only serve them
+    python -m tests.debian_docs build STORE [more]     serve them, build a store, and check it against the sites' own links
+    python -m tests.debian_docs serve PORT             only serve them
 
-Needs the packages of `PACKAGES`.
+There are two sets: five manuals about Python and Debian, and with `more` those of a database, an office suite, an image
+editor, a music typesetter and a machine controller, the larger ones in part. Needs the packages of `PACKAGES`.
 """
 
 from __future__ import annotations
@@ -27,6 +28,11 @@ ROOTS = {
     "reference": Path("/usr/share/debian-reference"),
     "faq": DOC / "debian" / "FAQ" / "zh-cn",
     "maint-guide": DOC / "maint-guide-zh-cn" / "html",
+    "postgres": DOC / "postgresql-doc-15" / "html",
+    "gimp": Path("/usr/share/gimp/2.0/help/zh_CN"),
+    "lilypond": DOC / "lilypond" / "html" / "Documentation",
+    "office": Path("/usr/share/libreoffice/help"),
+    "linuxcnc": DOC / "linuxcnc",
 }
 EDITED: dict[str, bytes] = {}
 """Paths that answer with other bytes than the file's: what a test changes on the site."""
@@ -37,6 +43,23 @@ SEEDS = {
     "faq": "faq/index.zh-cn.html",
     "maint-guide": "maint-guide/index.zh-cn.html",
 }
+MORE_SEEDS = {
+    "postgres": "postgres/index.html",
+    "gimp": "gimp/index.html",
+    "lilypond": "lilypond/learning/index.zh.html",
+    "office": "office/zh-CN/text/scalc/guide/main.html",
+    "linuxcnc": "linuxcnc/gcode_zh_CN.html",
+}
+EXCLUDED = {
+    "postgres": r"/(?:release-\d|ecpg|infoschema-|spi|catalog-|view-|pl(?:pgsql|perl|tcl|python)|protocol|libpq|sp?gist|gin|brin|bki)",
+    "gimp": r"/(?:gfdl|plug-in|script-fu|python-fu)",
+    "lilypond": r"/[\w-]+\.html",
+}
+SCOPES = {
+    "lilypond": ("lilypond/learning/", "lilypond/web/"),
+    "office": ("office/zh-CN/text/scalc/", "office/zh-CN/text/swriter/guide/", "office/zh-CN/text/shared/guide/"),
+}
+"""What is left out of the large ones, and which folders of a site belong to it."""
 
 
 def file_of(path: str) -> Path | None:
@@ -128,8 +151,10 @@ def kbcite(store: str, *arguments: str) -> str:
 def build(store: str, site: str, names: Iterable[str] = SEEDS) -> None:
     print(kbcite(store, "init"), end="")
     for name in names:
-        limits = ("--allow-private", "--depth", "30", "--max-pages", "2000")
-        print(kbcite(store, "source", "add", site + SEEDS[name], *limits), end="")
+        limits = ["--allow-private", "--depth", "30", "--max-pages", "2000"]
+        limits += [f"--exclude={EXCLUDED[name]}"] if name in EXCLUDED else []
+        limits += [f"--scope={site}{scope}" for scope in SCOPES.get(name, ())]
+        print(kbcite(store, "source", "add", site + (SEEDS | MORE_SEEDS)[name], *limits), end="")
     print(kbcite(store, "build"), end="")
 
 

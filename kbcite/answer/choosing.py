@@ -12,8 +12,8 @@ from dataclasses import replace
 
 from kbcite.answer.headings import ASKED_BY, asked_by_heading, heading_of, is_asked_again, wanted_terms
 from kbcite.answer.passage_ranking import Candidate, Nearness, rank_passages
-from kbcite.answer.passages import Passage, split_passages
-from kbcite.answer.questions import Kind, Question, halves, subject_of
+from kbcite.answer.passages import Passage, first_cell, split_passages
+from kbcite.answer.questions import Kind, Question, halves, keys, subject_of
 from kbcite.answer.said_as import SAID_AS, with_said
 from kbcite.answer.weights import Weigh, share, stems
 from kbcite.patterns import pattern
@@ -66,8 +66,11 @@ def choose(
     wanted = wanted_terms(question)
     total = sum(weigh(term) for term in wanted) or 1.0
     best = ranked[0]
-    if best.passage.kind == "row" and _COMPARES.search(question.text) and (table := _whole_around(best, blocks)):
-        return [table]
+    if best.passage.kind == "row" and _COMPARES.search(question.text):
+        if rows := _named_rows(question, best, blocks):
+            return rows[:limit]
+        if table := _whole_around(best, blocks):
+            return [table]
     parts = halves(question) if limit > 1 else []
     for half, other in zip(parts, reversed(parts), strict=True):
         # Each half has its own best passage; a passage that serves both stands for both.
@@ -99,7 +102,8 @@ def choose(
             added = sum(weigh(term) for term in c.said - said) / total
             value = c.score + 1.5 * added + (0.15 if blocks[c.block].place.url not in pages else 0.0)
             good = GOOD_ADDITION if question.is_joined else GOOD_STEP
-            enough = c.score >= good * best.score and (wide or added >= WANTED_ADDITION)
+            is_needed = (wide and not c.passage.term) or added >= WANTED_ADDITION
+            enough = c.score >= good * best.score and is_needed
             if enough and value > gain:
                 top, gain = c, value
         if top is None:
@@ -148,6 +152,16 @@ def _with_its_like(
     rows = [c for c in ranked if c.block == best.block and c.passage.kind == "row"]
     like = [c for c in rows if c.passage.context == passage.context and c.score >= 0.9 * best.score]
     return sorted(like, key=lambda c: c.passage.start) if len(like) > 1 else []
+
+
+def _named_rows(question: Question, best: Candidate, blocks: Sequence[RetrievedBlock]) -> list[Candidate]:
+    """The rows of the best one's table that the question names, where it names several of them."""
+    place, named = blocks[best.block].place, keys(question.text)
+    rows = [
+        p for p in split_passages(place.text, place.context) if p.kind == "row" and p.context == best.passage.context
+    ]
+    compared = [replace(best, passage=row) for row in rows if first_cell(row) in named]
+    return compared if len(compared) > 1 else []
 
 
 def _whole_around(best: Candidate, blocks: Sequence[RetrievedBlock]) -> Candidate | None:

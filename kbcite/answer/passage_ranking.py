@@ -22,7 +22,18 @@ from kbcite.answer.headings import (
     wanted_terms,
 )
 from kbcite.answer.passages import Passage, first_cell, split_passages
-from kbcite.answer.questions import CANNOT, FOCUS, Kind, Question, answers_kind, defines, focus_terms, keys, subject_of
+from kbcite.answer.questions import (
+    CANNOT,
+    FOCUS,
+    Kind,
+    Question,
+    answers_kind,
+    asks_default,
+    defines,
+    focus_terms,
+    keys,
+    subject_of,
+)
 from kbcite.answer.said_as import with_said
 from kbcite.answer.weights import Weigh, idf_over, share, stems
 from kbcite.frozen import dataclass
@@ -57,6 +68,8 @@ RANK_BONUS = 0.12
 FIGURE_PENALTY = 0.35
 ENTRY = 0.2
 """What the entry of one function in a reference, a row without a command, or what cannot be done loses where it is asked how."""
+GOES_ON = 0.1
+"""What a sentence loses that goes on with a definition: the first one says what the thing is or does."""
 HEADED = 0.4
 """For what stands under a heading that names what is asked for, and nothing else, where a section answers: how, and which things."""
 LISTED = 0.2
@@ -217,7 +230,8 @@ def _candidate(asked: _Asked, read: _Read, i: int) -> Candidate:
 def _kind_of(asked: _Asked, read: _Read, passage: Passage) -> float:
     """How far the passage holds the kind of thing that is asked for, 0 to 1."""
     if asked.subject:
-        return defines(asked.subject, passage.shown, passage.context or read.page)
+        said = passage.text if passage.term else passage.shown
+        return defines(asked.subject, said, passage.context or read.page)
     if asked.question.kind is Kind.HOW and passage.kind == "row":
         return 1.0 if _COMMAND.fullmatch(first_cell(passage)) else 0.2
     if asked.question.kind is Kind.HOW and passage.kind == "code" and _lead_in(passage):
@@ -242,12 +256,14 @@ def _fine_for_form(asked: _Asked, passage: Passage, coverage: float, kind: float
     is_entry = _CALL.match(passage.shown) or (passage.kind == "row" and kind < 1.0)
     if asked.question.kind is Kind.HOW and (is_entry or kind == CANNOT):
         fine += ENTRY
+    if passage.term:
+        fine += GOES_ON
     if passage.kind == "code":
         lead = _lead_in(passage)
         by_lead = share(asked.wanted, with_said(asked.wanted, frozenset(stems(lead))), asked.weigh)
         fine += max(CODE_ALONE, coverage / 2) if not lead else max(0.0, coverage - by_lead) / 2
         fine += CODE_LONG if len(passage.text) > LONG_CODE else 0.0
-        fine += CODE_FINE if asked.question.asks_for_figure else 0.0
+        fine += CODE_FINE if asked.question.asks_for_figure or asks_default(asked.question) else 0.0
     return fine
 
 
@@ -289,6 +305,8 @@ def focused(text: str, weigh: Weigh) -> Weigh:
 
 def _without_arguments(passage: Passage) -> str:
     """The text of a passage; `sort(*, key=None, reverse=False): Sort the list` does not speak of reversing."""
+    if passage.term:
+        return f"{passage.term} {passage.text}"  # what a definition goes on to say, it says of the same thing
     if _CALL.match(passage.shown):
         return _ARGUMENTS.sub("", passage.shown, count=1)
     return passage.text

@@ -36,6 +36,7 @@ _FOOTNOTE = pattern(
 _DEFINITION = pattern(r"^\s*[:：]\s+")
 LONGEST_TERM = 160
 """Characters up to which a line before a `: definition` is the term it defines, such as a function with its arguments."""
+_ARGUMENTS = pattern(r"\(.*\)")
 _ANNOUNCES = pattern(
     r"[:：]$|[^.!?。！？…)）\]】\"”'’]$|如下|下面|下列|以下|例如|比如|\b(?:following|below|for (?:example|instance)|like this|as follows)\b",
     re.I,
@@ -65,6 +66,8 @@ class Passage:
     """As an answer prints it: the page's own footnote marks gone, a row as `heading: value`."""
     context: str = ""
     """What belongs to it and is not part of it: a list's lead-in, a table's caption, the heading inside the block."""
+    term: str = ""
+    """What the definition that it goes on with defines: `Popen.terminate()`."""
 
 
 def split_passages(text: str, header: str = "") -> list[Passage]:
@@ -173,13 +176,15 @@ def _is_term(line: str) -> bool:
 
 
 def _definition(text: str, term: int, term_end: int, start: int, end: int, heading: str) -> list[Passage]:
-    """The sentences of a definition, the first one together with the term that it defines."""
+    """The sentences of a definition, the first one together with the term that it defines, the others shown after its name."""
     name = _passage("sentence", text, term, term_end, heading).shown.rstrip(":： ")
     sentences = _sentences("sentence", text, start, end, f"{heading} {name}".strip())
     if not sentences:
         return []
     first, *others = sentences
     piece = text[term : first.end]
+    short = _ARGUMENTS.sub("()", name)
+    others = [replace(passage, term=short, shown=f"{short}: {passage.shown}") for passage in others]
     return [Passage("sentence", term, first.end, piece, f"{name}: {first.shown}", heading), *others]
 
 

@@ -51,7 +51,7 @@ _KINDS: tuple[tuple[Kind, str], ...] = (
         r"|place|region|town|continent|river|county|location|university|college)\b",
     ),
     (Kind.REASON, r"(?<![称名作改分变成认叫换以视])为什么|为何|原因|\bwhy\b|\breasons?\b"),
-    (Kind.HOW, r"怎么|如何|怎样|步骤|方法|\bhow (?:do|does|can|to|should|did|is|are|was|were)\b"),
+    (Kind.HOW, r"(?<!会)怎么|如何|(?<!会)怎样|步骤|方法|\bhow (?:do|does|can|to|should|did|is|are|was|were)\b"),
     (Kind.LIST, r"哪些|有哪|包括什么|分别|列出|\bwhich (?:\w+ )?\w+s (?:are|were|do|have)\b|\bwhat are\b|\bwhat (?:was|were|is"
         r"|has been) (?:fixed|changed|added|removed|improved|new|included|supported)\b|^list\b|\blist (?:of|all|the)\b(?=.*\b(?:all|every)\b)|\bwhat \w+s are\b"
         r"|\bwhat (?:is|are) (?:not )?\w+ed (?:by|in|for|with|to|on|from|under)\b|\bwhat (?:should|must|do) (?:i|you|we) (?:pack|bring|take|carry)\b"),
@@ -170,11 +170,15 @@ _KIND_OF_SUBJECT = pattern(
     r"|package|protocol)$",
     re.IGNORECASE,
 )
-_AFTER_SUBJECT = r"(?![\s`'’”\")）]*(?:[和与及或、]|(?:and|or)\b))[\w\s`'’\"“”()（）/.-]{0,24}?[\s`'’”\")）]*"
+_AFTER_SUBJECT = r"(?:\s*[（(][^（）()]{1,60}[)）])?(?![\s`'’”\")）]*(?:[和与及或、]|(?:and|or)\b))[\w\s`'’\"“”()（）/.-]{0,24}?[\s`'’”\")）]*"
 _SAYS_WHAT = (
     r"(?P<kind>(?:\b(?:is|are) (?:an?|the|one)\b|(?<![总都还但只也可不就若要正])是|指|[:：](?=\s?\S))(?!\s?(?:否|由于|因为|为了))|\brefers? to\b|\bmeans?\b)"
     r"|\b(?:is|are) (?!often|not|also|considered)|\b(?:contains?|consists?|represents?|provides?|describes?|lets?|allows?)\b"
     r"|用于|用来|包含|包括|提供|代表|会运行|检查"
+)
+_OTHER_THING = pattern(
+    r"[\s`”]*的?(?!文件|命令|工具|字段|目录|模块|函数|发行|版|软件|系统|机制|协议|格式|项目|计划|程序|语言|服务|事实|实际|其实|主要|通常|本身|本来|也|都|就|则|又|还"
+    r"|是|指|用|包|提供|代表|会|检查|能|可)[\u4e00-\u9fff]{2,}(?<!的)(?:是|指)"
 )
 _CALLED = r"(?:\b(?:known as|called|named|referred to as)\s+(?:an? |the )?|称为|称作|称之为|叫做|叫作|又称|简称)"
 _IT = pattern(r"(?:但是?|而|不过|but\s|and\s)?(?:它|it\b)", re.IGNORECASE)
@@ -196,7 +200,8 @@ _ATTRIBUTE = pattern(r"[\u4e00-\u9fff”》）)]的[\u4e00-\u9fff]{2,}$")
 
 def subject_of(question: Question) -> str:
     """What a question asks the meaning of, without `文件` and the like; empty where it asks for something else."""
-    match = _SUBJECT.match(simplify(question.text)) if question.kind is Kind.DEFINITION else None
+    is_asked = question.kind is Kind.DEFINITION and not asks_default(question)
+    match = _SUBJECT.match(simplify(question.text)) if is_asked else None
     subject = next((group for group in match.groups() if group), "") if match else ""
     if _ATTRIBUTE.search(subject):
         return ""
@@ -217,6 +222,9 @@ def defines(subject: str, sentence: str, heading: str) -> float:
     if re.match(f"{opening}{_MANUAL_PAGE}", plain, re.IGNORECASE):
         return 0.6
     if match := re.match(says, plain, re.IGNORECASE):
+        named = re.match(opening, plain, re.IGNORECASE)
+        if named and last[-1:].isascii() and _OTHER_THING.match(plain, named.end()):
+            return 0.3  # SELinux 策略 is not SELinux
         return 1.0 if match["kind"] else 0.5
     if (clause := _FIRST_CLAUSE.match(plain)) and (match := re.match(says, plain[clause.end() :], re.IGNORECASE)):
         return 0.8 if match["kind"] else 0.4
@@ -289,6 +297,20 @@ LIKE_A = 0.5
 """Kind of a sentence that holds what only may be a person's name."""
 ONLY_DATES = 0.3
 """Kind of a sentence whose only figures are dates, where a number is asked for."""
+_ASKS_DEFAULT = pattern(r"\bdefaults?\b|默认|缺省", re.IGNORECASE)
+_IS_DEFAULT = pattern(
+    r"^(?:what|which) (?:is|are|\w+ is|\w+ are)\b.*\bdefaults?\b|\bdefault to\b|默认[^，。]*(?:是|为)(?:什么|多少|哪|几)|默认值",
+    re.IGNORECASE,
+)
+_VALUE = pattern(r"`[^`]+`|[\"“「'‘][^\"”」'’]+[\"”」'’]|\d|\b[A-Z]{2,}\b")
+"""`What is the default port?`: a value beside the word."""
+
+
+def asks_default(question: Question) -> bool:
+    """True where the value is asked for that something has by itself."""
+    return bool(_IS_DEFAULT.search(simplify(question.text)))
+
+
 CANNOT = 0.15
 """Kind of a sentence that says what cannot be done, where it is asked how: it is no way to do it."""
 
@@ -321,6 +343,9 @@ def answers_kind(question: Question, sentence: str) -> float:
         return 1.0 if good else ONLY_DATES if new else 0.0
     if kind in (Kind.OTHER, Kind.DEFINITION) and _ASKS_NAME.search(simplify(question.text)):
         return 1.0 if _NAMES.search(sentence) else 0.3
+    if asks_default(question):
+        is_told = any(match.group().strip("`") not in question.text for match in _VALUE.finditer(sentence))
+        return (1.0 if is_told else 0.5) if _ASKS_DEFAULT.search(sentence) else 0.0
     if kind is Kind.OTHER:
         return 0.5
     if kind is Kind.HOW and (_INSTRUCTS.search(sentence) or _COMMAND.fullmatch(sentence)):

@@ -203,7 +203,8 @@ def _missing_figures(question: Question, around: str) -> list[str]:
 
 
 _LITERAL = pattern(
-    r"['\"`‘“「](?P<quoted>[\w.+%/-]{1,20})['\"`’”」]|(?<![\w.'’%])(?P<letter>%?[B-HJ-Z])(?=[\s?？]|$)(?!\s+[A-Z])"
+    r"['\"`‘“「](?P<quoted>[\w.+%/-]{1,20})['\"`’”」]|(?<![\w.'’%+-])(?P<letter>%?[B-HJ-Z])(?=[\s?？]|$)(?!\s+[A-Z])"
+    r"|(?<![\w-])(?P<option>--?[A-Za-z][\w-]*)"
     r"|\bthe (?P<named>[a-z][\w.-]*) (?:command|directive|flag|option)\b|(?<![\w.,])(?P<number>\d{3,})(?= mean\b| ?是什么意思)",
     re.ASCII,
 )
@@ -217,7 +218,7 @@ def _missing_literals(text: str, near: str, around: str) -> list[str]:
     found = []
     for match in _LITERAL.finditer(text):
         word = next(group for group in match.groups() if group)
-        is_exact = len(word) == 1 or match["letter"] or match["named"]
+        is_exact = len(word) == 1 or match["letter"] or match["named"] or match["option"]
         held = near if match["number"] else f"{near}\n{around}"
         if not re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", held, 0 if is_exact else re.IGNORECASE):
             found.append(word)
