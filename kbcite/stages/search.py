@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
-from kbcite.errors import ModelMismatch, NotFound
+from kbcite.errors import ModelMismatch, NotFound, StoreError
 from kbcite.records import SourceType
 from kbcite.retrieval.encoder import Encoder
 from kbcite.retrieval.ranking import RankingOptions
@@ -18,8 +18,12 @@ from kbcite.store.database import Database
 def open_index(database: Database, encoder: Encoder, folder: Path) -> VectorIndex:
     """The vector index over the live blocks that have a vector; a file that lies behind the database is caught up in memory.
 
-    Raises NotFound where nothing is embedded, ModelMismatch where the index is of another encoder, StoreError if its file is damaged.
+    Raises NotFound where nothing is embedded, ModelMismatch where the index is of another encoder, StoreError if its file is damaged or the words are old.
     """
+    if database.words.is_old():
+        raise StoreError(
+            'the word index was made by an older kbcite; run "kbcite index" once, which makes it again and embeds nothing'
+        )
     missing = NotFound(f'the index at {folder} holds no block that is current; run "kbcite build" first')
     try:
         index = VectorIndex.load(folder)

@@ -149,6 +149,10 @@ class WordIndex:
         marks = ",".join("?" * len(wanted))
         return dict(self._sql.execute(f"SELECT term, doc FROM word_terms WHERE term IN ({marks})", wanted))
 
+    def is_old(self) -> bool:
+        """Whether it was made by other rules of terms than those that questions are read by."""
+        return self._rules() not in (None, RULES)
+
     def _rules(self) -> str | None:
         row = self._sql.execute("SELECT value FROM meta WHERE key = 'word_rules'").fetchone()
         return row[0] if row else None
