@@ -151,7 +151,8 @@ def _number(match: re.Match[str], plain: str) -> Figure | None:
             return Figure(match.group().strip(), start, end, "percent", value, "%", approximate=approximate)
         bare = not match["scale"] and len(match["number"]) == 4 and match["number"].isdigit()
         unit = _unit(plain, end)
-        if bare and 1000 <= value <= 2099 and (not unit or unit in _NO_UNIT):
+        names = _IN_YEAR.search(plain, max(0, start - 8), start) and _NAME_AFTER.match(plain, match.end("number"))
+        if bare and 1000 <= value <= 2099 and (not unit or unit in _NO_UNIT or names):
             return Figure(match["number"], start, match.end("number"), "date", 0.0, "", int(value))
         kind = "ordinal" if plain[max(0, start - 1) : start] == "第" or unit in ("st", "nd", "rd", "th") else "number"
         return Figure(match.group().strip(), start, end, kind, value, unit, approximate=approximate)
@@ -164,6 +165,9 @@ def _number(match: re.Match[str], plain: str) -> Figure | None:
     return Figure(match.group(), start, end, "number", value, _unit(plain, end), approximate=approximate)
 
 
+_IN_YEAR = pattern(r"\b(?:in|since|until|during|by)\s$", re.IGNORECASE)
+_NAME_AFTER = pattern(r"\s[A-Z]")
+"""`In 1857 John Weir sold it`: a name follows, no unit."""
 _NO_UNIT = frozenset(
     "the and in at of to for with by on was is were as or a an from season 的 和 在 与 及 至 到 是 赛".split()
 )

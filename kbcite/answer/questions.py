@@ -200,8 +200,9 @@ _ATTRIBUTE = pattern(r"[\u4e00-\u9fff”》）)]的[\u4e00-\u9fff]{2,}$")
 
 def subject_of(question: Question) -> str:
     """What a question asks the meaning of, without `文件` and the like; empty where it asks for something else."""
-    is_asked = question.kind is Kind.DEFINITION and not asks_default(question)
-    match = _SUBJECT.match(simplify(question.text)) if is_asked else None
+    plain = simplify(question.text)
+    is_asked = question.kind is Kind.DEFINITION and not asks_default(question) and not _ASKS_NAME.search(plain)
+    match = _SUBJECT.match(plain) if is_asked else None
     subject = next((group for group in match.groups() if group), "") if match else ""
     if _ATTRIBUTE.search(subject):
         return ""
@@ -280,7 +281,8 @@ _COUNTED = pattern(r"(?:多少|几)\s?([\u4e00-\u9fff])|\bhow many\s+([a-z]+)", 
 
 _ASKS_NAME = pattern(
     r"叫什么|称为什么|称作什么|名为(?:什么|[？?]*$)|叫做什么|别名|又名|别称|名字(?:是|[？?]*$)|名称(?:是|[？?]*$)|同义词|贬义词|缩写|全称|原名"
-    r"|\b(?:called|known as|named|referred to as)\W*$|\b(?:another|other|alternative|former) names?\b",
+    r"|\b(?:called|known as|named|referred to as)\W*$|\b(?:another|other|alternative|former) names?\b"
+    r"|\b(?:nickname|synonym|term|word|abbreviation)s? (?:\w+ )?for\b|\banother (?:way|term|word)\b",
     re.IGNORECASE,
 )
 _NAMES = pattern(

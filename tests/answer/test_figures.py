@@ -70,3 +70,7 @@ def test_chinese_numerals_have_their_value(text, value):
 def test_offsets_point_at_the_figure_in_the_text_as_given():
     text = "共１４６５万人，占 12.5%。"
     assert [text[f.start : f.end] for f in find_figures(text)] == ["１４６５万", "12.5%"]
+
+
+def test_a_year_before_a_name_is_a_year():
+    assert [f.year for f in find_figures("In 1857 John Weir sold 1200 Boats")] == [1857, None]

@@ -253,3 +253,30 @@ def test_each_half_is_answered_by_a_passage_that_is_about_it():
     )
     first, *_ = ask("北湖油田2021年和2022年的产量分别是多少？", [beside, told_apart]).text.splitlines()
     assert "182万吨" in first
+
+
+CAUSE = retrieved(
+    "That the fever came from bad water was the common belief. Today, this is known as the well theory.", 0
+)
+
+
+def test_a_sentence_that_refers_back_says_what_the_one_before_it_says():
+    assert ask("What is the bad water belief known as?", [CAUSE], max_sentences=1).text.startswith(
+        "Today, this is known"
+    )
+    club = retrieved("渔人队是本地的老对手，支持者明显较少。它于1946年夺得全国冠军，也两次夺得杯赛冠军。", 1)
+    assert ask("渔人队什么时候夺得全国冠军？", [club], max_sentences=1).text.startswith("它于1946年")
+
+
+def test_a_sentence_that_holds_the_answer_lends_nothing_to_the_next():
+    dated = retrieved("The mill of Arlen was burnt down in 1904. This was remembered in 1954 by the town.", 0)
+    assert "in 1904" in ask("When was the mill of Arlen burnt down?", [dated], max_sentences=1).text
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["What is the harbour bridge known as?", "What is a nickname for the bridge?", "What is another term for a weir?"],
+)
+def test_what_a_thing_is_called_is_no_definition(question):
+    assert subject_of(read_question(question)) == ""
+    assert answers_kind(read_question(question), "It is known as the Old Lady.") == 1.0
