@@ -1,9 +1,11 @@
-"""Questions on five real manuals, in English and Chinese: how many are answered by the right passage, how many refused.
+"""Questions on real manuals, in English and Chinese: how many are answered by the right passage, how many refused.
 
-    python -m tests.bench.manual_questions STORE [--show]
+    python -m tests.bench.manual_questions STORE [MANUAL ...] [--show]
 
-STORE is what `python -m tests.debian_docs build STORE` makes. Each line of `manual_questions.jsonl` has a question and a pattern
-that stands in a right answer, or null where the manuals do not say. --show prints every answer, for reading.
+STORE is what `python -m tests.debian_docs build STORE [more]` makes. Each line of `manual_questions.jsonl` has a question on the
+first five manuals and a pattern that stands in a right answer, or null where the manuals do not say. With names of manuals
+(python debian-reference debian-handbook; with `more`: postgres gimp lilypond linuxcnc office) those of
+`manual_questions_of.jsonl` are asked. --show prints every answer, for reading.
 """
 
 from __future__ import annotations
@@ -20,17 +22,22 @@ from kbcite.stages.search import nearness_of, open_index, search_blocks
 from kbcite.store.database import DATABASE_NAME, Database
 
 QUESTIONS = Path(__file__).with_suffix(".jsonl")
+QUESTIONS_OF = QUESTIONS.with_stem(f"{QUESTIONS.stem}_of")
 NOW = "2026-01-01T00:00:00Z"
 
 
 def main(arguments: list[str]) -> None:
     if not arguments:
-        raise SystemExit("usage: python -m tests.bench.manual_questions STORE [--show]")
-    store, is_shown = Path(arguments[0]), "--show" in arguments
+        raise SystemExit("usage: python -m tests.bench.manual_questions STORE [MANUAL ...] [--show]")
+    is_shown = "--show" in arguments
+    name, *manuals = [argument for argument in arguments if argument != "--show"]
+    store = Path(name)
     encoder = open_encoder("builtin")
     nearness = nearness_of(encoder)
     right = used = answerable = refused = 0
-    rows = [json.loads(line) for line in QUESTIONS.read_text(encoding="utf-8").splitlines()]
+    source = QUESTIONS_OF if manuals else QUESTIONS
+    rows = [json.loads(line) for line in source.read_text(encoding="utf-8").splitlines()]
+    rows = [row for row in rows if not manuals or row["of"] in manuals]
     database = Database(store / DATABASE_NAME)
     index = open_index(database, encoder, store / "vectors")
     for row in rows:
