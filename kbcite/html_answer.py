@@ -9,9 +9,9 @@ import base64
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from importlib.resources import files
 
-from kbcite.frozen import dataclass
 from kbcite.plain_words import RULINGS, freshness_line
 from kbcite.records import Answer, Claim, Marker, Source, SourceType, Verdict
 from kbcite.words import language_of

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from kbcite.frozen import dataclass
+from dataclasses import dataclass
+
 from kbcite.records import Block, CleanDocument, Occurrence, SourceType
 
 

@@ -8,10 +8,8 @@ beside the store in `live_records.py`. Times are ISO 8601 in UTC with seconds
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import StrEnum
-
-from kbcite.frozen import dataclass
 
 
 class SourceType(StrEnum):

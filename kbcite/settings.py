@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import field, fields
+from dataclasses import dataclass, field, fields
 from typing import Any
 
-from kbcite.frozen import dataclass
 from kbcite.records import LiveMode, RenderMode, SourceType, Tier
 
 SETTINGS_NAME = "kbcite.toml"

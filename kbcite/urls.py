@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any
 
 from kbcite.errors import UsageError
-from kbcite.frozen import dataclass
 from kbcite.patterns import pattern
 
 MAX_URL_LENGTH = 2048

@@ -13,7 +13,7 @@ import kbcite
 
 ROOT = Path(kbcite.__file__).parent
 BASE = {
-    "records", "fetch_records", "live_records", "patterns", "frozen", "errors", "settings", "settings_reading", "urls",
+    "records", "fetch_records", "live_records", "patterns", "errors", "settings", "settings_reading", "urls",
     "clock", "words", "traditional", "sentences", "datelines", "block_id", "plain_words",
 }  # fmt: skip
 ROOMS = {"web", "page", "retrieval", "answer", "store"}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from kbcite.answer import freshness
 from kbcite.answer.assembling import DocumentText
@@ -30,7 +30,6 @@ from kbcite.answer.weights import Weigh, idf_over
 from kbcite.answer.wording import (
     respelt_notice,
 )
-from kbcite.frozen import dataclass
 from kbcite.patterns import pattern
 from kbcite.records import (
     Answer,

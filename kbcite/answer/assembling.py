@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from kbcite.answer.claims import ClaimCheck
 from kbcite.answer.deep_link import deep_link
@@ -10,7 +11,6 @@ from kbcite.answer.grounding import Statement
 from kbcite.answer.passages import split_passages
 from kbcite.answer.weights import Weigh, share, stems
 from kbcite.clock import seconds_between
-from kbcite.frozen import dataclass
 from kbcite.records import Claim, Marker, Quote, RetrievedBlock, SnapshotReference, Source, Verdict
 
 DocumentText = Callable[[int], str]

@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, urlsplit
 
-from kbcite.frozen import dataclass
 from kbcite.patterns import pattern
 
 _SPECIAL = str.maketrans(

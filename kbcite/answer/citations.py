@@ -7,9 +7,9 @@ styles are read as what they mean; names and years cannot be, and are reported. 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 from kbcite.answer.wording import is_refusal
-from kbcite.frozen import dataclass
 from kbcite.patterns import pattern
 from kbcite.sentences import split_sentences
 

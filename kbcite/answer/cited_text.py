@@ -8,9 +8,9 @@ link: `[1](https://…)`.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 from kbcite.answer.citations import SOURCE_HEADING, Sentence, parse_reply
-from kbcite.frozen import dataclass
 from kbcite.patterns import pattern
 
 _ENTRY = pattern(

@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import fields
+from dataclasses import dataclass, fields
 
 from kbcite.answer.claim_answer import AnswerSaid, answer_said
 from kbcite.answer.evidence import Evidence, best_window, read_evidence, words_around
@@ -23,7 +23,6 @@ from kbcite.answer.questions import Question
 from kbcite.answer.slots import swapped_runs
 from kbcite.answer.weights import Weigh, base_weight, fold, idf_over, is_stop, share, stems
 from kbcite.answer.word_classes import LIGHT, exclusive_words
-from kbcite.frozen import dataclass
 from kbcite.patterns import pattern
 from kbcite.records import Verdict
 from kbcite.words import normalise

@@ -6,12 +6,12 @@ A model may only choose among the configured classes. Where it fails or says any
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from kbcite.answer.freshness import classify_question
 from kbcite.answer.llm import Complete
 from kbcite.answer.prompt import Message
 from kbcite.errors import KbciteError
-from kbcite.frozen import dataclass
 from kbcite.patterns import pattern
 from kbcite.settings import ClassSettings
 from kbcite.words import simplify

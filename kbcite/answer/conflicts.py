@@ -8,6 +8,7 @@ page; the reader is told in any case.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import combinations
 
 from kbcite.answer.figures import Figure, as_written, find_figures, is_in
@@ -16,7 +17,6 @@ from kbcite.answer.questions import Question
 from kbcite.answer.slots import differing_runs
 from kbcite.answer.weights import Weigh, is_stop, share, stems
 from kbcite.clock import from_text
-from kbcite.frozen import dataclass
 from kbcite.patterns import pattern
 from kbcite.records import Place, RetrievedBlock, SourceType
 from kbcite.words import language_of, normalise

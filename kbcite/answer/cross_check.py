@@ -7,11 +7,11 @@ agree carry the answer, and a third that differs is named; where no two agree, t
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from kbcite.answer.figures import Figure, as_written, find_figures, is_in
 from kbcite.answer.passage_ranking import Candidate
 from kbcite.answer.questions import Question
-from kbcite.frozen import dataclass
 from kbcite.records import RetrievedBlock
 
 GOOD_ENOUGH = 0.6

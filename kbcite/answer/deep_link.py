@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from urllib.parse import quote as percent_encode
 
-from kbcite.frozen import dataclass
 from kbcite.patterns import pattern
 from kbcite.words import CJK, normalise
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from kbcite.answer.citations import ParsedReply
 from kbcite.answer.claims import ClaimCheck, Similarity
@@ -13,7 +13,6 @@ from kbcite.answer.passage_ranking import Candidate
 from kbcite.answer.prompt import build_messages, build_retry
 from kbcite.answer.reply_text import read_reply
 from kbcite.answer.weights import Weigh
-from kbcite.frozen import dataclass
 from kbcite.records import RetrievedBlock, Verdict
 from kbcite.words import language_of
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from kbcite.frozen import dataclass
 from kbcite.patterns import pattern
 
 _PLAIN = str.maketrans("０１２３４５６７８９％．，－～", "0123456789%.,-~")

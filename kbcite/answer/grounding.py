@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from kbcite.answer.claims import ClaimCheck, Similarity, check_claim
 from kbcite.answer.weights import Weigh, fold
-from kbcite.frozen import dataclass
 from kbcite.records import RetrievedBlock, Verdict
 from kbcite.words import language_of
 

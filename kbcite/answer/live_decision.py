@@ -7,10 +7,9 @@ an address to the fetcher.
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import StrEnum
 
-from kbcite.frozen import dataclass
 from kbcite.records import LiveMode
 
 

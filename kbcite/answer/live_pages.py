@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from kbcite.answer.weights import is_stop, stems
-from kbcite.frozen import dataclass
 from kbcite.patterns import pattern
 from kbcite.urls import folder_of, is_within
 from kbcite.words import simplify

@@ -11,13 +11,13 @@ import random
 import re
 import time
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
 
 from kbcite.answer.prompt import Message
 from kbcite.errors import ProviderError, UsageError
-from kbcite.frozen import dataclass
 from kbcite.patterns import pattern
 
 RETRIES = 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from kbcite.answer import freshness
 from kbcite.answer.assembling import DocumentText, assemble
@@ -24,7 +25,6 @@ from kbcite.answer.wording import (
     stale_notice,
     unsaid_notice,
 )
-from kbcite.frozen import dataclass
 from kbcite.records import (
     Answer,
     Conflict,

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
+from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from kbcite.frozen import dataclass
 from kbcite.patterns import pattern
 from kbcite.sentences import split_sentences
 from kbcite.words import CJK

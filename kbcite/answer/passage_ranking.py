@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from kbcite.answer.figures import Figure, find_figures, is_in
 from kbcite.answer.headings import (
@@ -36,7 +36,6 @@ from kbcite.answer.questions import (
 )
 from kbcite.answer.said_as import with_said
 from kbcite.answer.weights import Weigh, idf_over, share, stems
-from kbcite.frozen import dataclass
 from kbcite.patterns import pattern
 from kbcite.records import RetrievedBlock, SourceType
 from kbcite.words import language_of

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from kbcite.datelines import dateline_end
-from kbcite.frozen import dataclass
 from kbcite.patterns import pattern
 from kbcite.sentences import split_sentences
 from kbcite.words import CJK, language_of

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from kbcite.answer.passages import without_footnotes, without_invisible
 from kbcite.answer.wording import CANNOT_CONFIRM, LIVE_NOTICE
-from kbcite.frozen import dataclass
 from kbcite.patterns import pattern
 from kbcite.records import RetrievedBlock, SourceType
 from kbcite.words import language_of

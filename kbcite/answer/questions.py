@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from kbcite.answer.figures import Figure, find_figures
 from kbcite.answer.persons import LIKE_A_PERSON, PERSON, has_role
 from kbcite.answer.polarity import is_negated
 from kbcite.answer.weights import is_stop, stems
-from kbcite.frozen import dataclass
 from kbcite.patterns import pattern
 from kbcite.words import language_of, normalise, simplify
 

@@ -7,11 +7,10 @@ trace's ID is the answer's, so that `kbcite trace ID` tells the rest.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from kbcite.answer.trace import LiveTrace, Trace, TracedCandidate, TracedFetch
-from kbcite.frozen import dataclass
 from kbcite.records import Answer, Claim
 
 MAX_CANDIDATES = 20

@@ -6,12 +6,11 @@ What the answer's own record holds already (steps, checks, times) is not repeate
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from kbcite.answer.questions import read_question
 from kbcite.errors import UsageError
-from kbcite.frozen import dataclass
 from kbcite.records import RetrievedBlock, Scores, Source
 
 SCHEMA = "kbcite.trace/1"

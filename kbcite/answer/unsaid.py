@@ -11,13 +11,13 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from difflib import get_close_matches
 
 from kbcite.answer.figures import find_figures, is_in
 from kbcite.answer.questions import Kind, Question, focus_terms
 from kbcite.answer.said_as import is_said
 from kbcite.answer.weights import Weigh, fold, is_stop, stems
-from kbcite.frozen import dataclass
 from kbcite.patterns import pattern
 from kbcite.words import CJK, normalise, simplify
 

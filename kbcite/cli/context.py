@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -17,7 +17,6 @@ import typer
 from kbcite.cli.folding import columns_of, folded
 from kbcite.clock import Clock, system_clock
 from kbcite.errors import NotFound, StoreError
-from kbcite.frozen import dataclass
 
 if TYPE_CHECKING:
     from kbcite.settings import Settings

@@ -3,7 +3,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Annotated
 
 import typer
@@ -15,7 +15,6 @@ from kbcite.cli.progress import progress
 from kbcite.cli.rendering import fetching
 from kbcite.errors import ExitCode, Finding, UsageError
 from kbcite.fetch_records import FetchFailure
-from kbcite.frozen import dataclass
 from kbcite.records import Skipped
 from kbcite.render import one_line, printable, summary
 

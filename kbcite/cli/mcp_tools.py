@@ -10,7 +10,7 @@ import json
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from dataclasses import asdict, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from kbcite.cli.context import Context, OpenStore
@@ -33,7 +33,6 @@ from kbcite.cli.mcp_schemas import (
 )
 from kbcite.clock import to_minute
 from kbcite.errors import NotFound, UsageError
-from kbcite.frozen import dataclass
 from kbcite.plain_words import unfit_reason
 from kbcite.records import LiveMode, SourceType
 from kbcite.render import hit_lines, printable

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from kbcite.cli.context import Context
 from kbcite.cli.folding import breaks, hanging, lines_of
-from kbcite.frozen import dataclass
 from kbcite.render import Piece, printable, width_of
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,7 +16,6 @@ from kbcite.cli.context import OpenStore, context_of, find_page
 from kbcite.cli.saved_answers import find_answer, sources_of
 from kbcite.clock import to_minute
 from kbcite.errors import NotFound, UsageError
-from kbcite.frozen import dataclass
 from kbcite.records import Block, Occurrence, PageState, Place
 from kbcite.render import counted, one_line, printable, where
 from kbcite.store.pages import PageRow

@@ -3,6 +3,7 @@ from __future__ import annotations
 import shutil
 import sys
 from collections import Counter
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -10,7 +11,6 @@ import typer
 from kbcite.cli.context import context_of
 from kbcite.cli.saved_answers import find_answer, sources_of
 from kbcite.clock import to_minute
-from kbcite.frozen import dataclass
 from kbcite.plain_words import DROPPED, REFUSALS, RULINGS, class_name, live_reason, unfit_reason, window
 from kbcite.records import RefusalReason
 from kbcite.render import counted, fitted, one_line, printable, where

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from kbcite.cli.context import Context, OpenStore
@@ -15,7 +15,6 @@ from kbcite.cli.rendering import fetching
 from kbcite.cli.rows import Row, row
 from kbcite.clock import to_minute
 from kbcite.errors import ExitCode, Finding
-from kbcite.frozen import dataclass
 from kbcite.render import counted, one_line
 
 if TYPE_CHECKING:

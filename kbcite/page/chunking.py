@@ -14,10 +14,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from kbcite.block_id import block_id
 from kbcite.errors import UsageError
-from kbcite.frozen import dataclass
 from kbcite.page.cutting import AIM_FILL, Boundary, Sizes, Unit, cut_run, make_unit, overlap_start
 from kbcite.page.outline import Section, build_sections
 from kbcite.page.units import split_units

@@ -15,11 +15,10 @@ from __future__ import annotations
 import re
 import zlib
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from itertools import accumulate, chain, pairwise, takewhile
 
-from kbcite.frozen import dataclass
 from kbcite.words import CJK, count_words, terms
 
 WINDOW_TOKENS = 480

@@ -7,9 +7,8 @@ zone they were written with, so that the day stays the day that readers of the p
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from datetime import date
-
-from kbcite.frozen import dataclass
 
 EARLIEST_YEAR = 1990
 """No web page was published before."""

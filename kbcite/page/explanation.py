@@ -3,9 +3,10 @@ and removed by which rule."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from lxml import etree
 
-from kbcite.frozen import dataclass
 from kbcite.page.encoding import decode, strip_invisible
 from kbcite.page.extraction import NoContent, Selection, select
 from kbcite.page.head import read_head

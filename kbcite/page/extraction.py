@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import takewhile
 
 from lxml import etree
 
-from kbcite.frozen import dataclass
 from kbcite.page.boilerplate import cut_inside, cut_last_headings, cut_named, cuts_of_index, is_dateline, is_statement
 from kbcite.page.head import Head
 from kbcite.page.hints import COMMENT_WORDS, NO_HINTS

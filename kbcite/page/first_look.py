@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TypeVar
 
 from kbcite.fetch_records import FetchedPage
-from kbcite.frozen import dataclass
 from kbcite.page.encoding import decode
 from kbcite.page.interstitial import Interstitial, recognise
 from kbcite.page.links import PageLinks, read_links

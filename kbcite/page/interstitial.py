@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-from kbcite.frozen import dataclass
 from kbcite.page.links import Refresh
 from kbcite.words import count_words
 

@@ -7,10 +7,10 @@ hostile tags, and a link wants nothing of the tree. Linear in the page's length.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from html import unescape
 from html.entities import html5
 
-from kbcite.frozen import dataclass
 from kbcite.urls import MAX_URL_LENGTH, resolve, resolve_plain
 
 MAX_LINKS = 10_000

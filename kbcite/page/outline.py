@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import StrEnum
-
-from kbcite.frozen import dataclass
 
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
 _MARKUP = re.compile(r"`|\*\*|(?<!\w)_|_(?!\w)|!?\[(?=[^\]]*\]\()|\]\([^)]*\)")

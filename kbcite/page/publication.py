@@ -7,11 +7,11 @@ Machine-readable places come first: JSON-LD of an article, then meta elements; t
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
 from lxml import etree
 
-from kbcite.frozen import dataclass
 from kbcite.page.dates import date_in_url, read_date
 from kbcite.page.head import Head, is_article
 from kbcite.page.visible_dates import VisibleDate, visible_dates

@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 from lxml import etree
 
-from kbcite.frozen import dataclass
 from kbcite.page.hints import NO_HINTS, Hint, hints_of, joined
 from kbcite.page.tree import text_content
 from kbcite.words import CJK

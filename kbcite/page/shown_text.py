@@ -10,8 +10,7 @@ from __future__ import annotations
 import html
 import re
 from bisect import bisect_right
-
-from kbcite.frozen import dataclass
+from dataclasses import dataclass
 
 _TOKEN = re.compile(
     r"(?P<comment><!--.*?(?:-->|\Z)|<[!?][^<>]*>)"

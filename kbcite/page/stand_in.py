@@ -7,8 +7,8 @@ the page's former text is gone.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
-from kbcite.frozen import dataclass
 from kbcite.urls import split
 from kbcite.words import count_words
 

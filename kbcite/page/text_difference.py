@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from kbcite.frozen import dataclass
 from kbcite.urls import split
 from kbcite.words import CJK
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from kbcite.frozen import dataclass
+from dataclasses import dataclass
+
 from kbcite.page.byte_span import source_span
 from kbcite.page.provenance import page_source
 from kbcite.page.shown_text import body_text

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import islice
 
 from lxml import etree
 
-from kbcite.frozen import dataclass
 from kbcite.page.dates import find_dates, read_date
 from kbcite.page.head import text_of
 from kbcite.page.tree import text_content

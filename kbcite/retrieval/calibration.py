@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
-from kbcite.frozen import dataclass
 from kbcite.records import Block, RetrievedBlock
 from kbcite.sentences import split_sentences
 

@@ -18,12 +18,12 @@ import re
 import zlib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import combinations, product
 
 import numpy as np
 
-from kbcite.frozen import dataclass
 from kbcite.words import CJK, language_of, normalise
 
 DUPLICATE_THRESHOLD = 0.7

@@ -19,13 +19,13 @@ import json
 import struct
 import unicodedata
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from kbcite.errors import StoreError
-from kbcite.frozen import dataclass
 
 if TYPE_CHECKING:
     import numpy.typing as npt

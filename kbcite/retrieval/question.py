@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from dataclasses import dataclass
 from enum import StrEnum
 
 from kbcite.datelines import dateline_end
-from kbcite.frozen import dataclass
 from kbcite.words import simplify
 
 

@@ -18,11 +18,10 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 from kbcite.clock import seconds_between
-from kbcite.frozen import dataclass
 from kbcite.records import Block, Place, RetrievedBlock, Scores
 from kbcite.retrieval.duplicates import DatedText, cluster_duplicates
 from kbcite.retrieval.question import Question, holds_wanted, missing_figures, read_question

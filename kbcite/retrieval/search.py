@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
 from itertools import islice
 from typing import Protocol
 
-from kbcite.frozen import dataclass
 from kbcite.records import Block, Place, RetrievedBlock
 from kbcite.retrieval.encoder import Encoder
 from kbcite.retrieval.ranking import Candidate, RankingOptions, fuse, rank

@@ -14,13 +14,13 @@ from __future__ import annotations
 import math
 import os
 import weakref
+from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from kbcite.frozen import dataclass
 from kbcite.retrieval.centring import Centroids, centre
 from kbcite.retrieval.vectors import Vectors, to_unit_length
 

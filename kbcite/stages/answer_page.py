@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import html
 import re
+from dataclasses import dataclass
 from pathlib import Path
 
-from kbcite.frozen import dataclass
 from kbcite.page.encoding import decode
 from kbcite.records import Answer, CleanDocument, Source
 from kbcite.sentences import split_sentences

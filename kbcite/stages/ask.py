@@ -6,7 +6,7 @@ import secrets
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from kbcite.answer.answering import AnswerOptions, answer, refuse
 from kbcite.answer.deep_link import page_link
@@ -17,7 +17,6 @@ from kbcite.answer.record import to_record
 from kbcite.answer.trace import Trace, trace_of
 from kbcite.answer.trace import to_record as trace_to_record
 from kbcite.clock import Clock
-from kbcite.frozen import dataclass
 from kbcite.page.byte_span import byte_span, source_span
 from kbcite.page.provenance import page_source
 from kbcite.page.shown_text import shown_text

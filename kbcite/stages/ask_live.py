@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from kbcite.answer.classifier import Classified
@@ -18,7 +18,6 @@ from kbcite.answer.live_pages import links_to_follow
 from kbcite.answer.trace import LiveTrace
 from kbcite.clock import Clock, seconds_between
 from kbcite.errors import KbciteError
-from kbcite.frozen import dataclass
 from kbcite.live_records import LiveLoss, LivePage
 from kbcite.records import LiveMode, LiveUse, PageState, RefusalReason, RetrievedBlock, SourceType, Tier
 from kbcite.settings import ClassSettings, Settings, SourceSettings

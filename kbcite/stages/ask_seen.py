@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from kbcite.answer.classifier import Classified
 from kbcite.answer.live_decision import Decision, PageChoice, Way
 from kbcite.answer.trace import LiveTrace, TracedFetch
-from kbcite.frozen import dataclass
 from kbcite.live_records import LiveLoss, LivePage
 from kbcite.records import LiveUse
 

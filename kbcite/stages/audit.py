@@ -7,12 +7,11 @@ not count. New bytes that are not cleaned yet are cleaned here, so an audit righ
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
 from kbcite.answer.passage_change import Change, nearest_passage, still_stands, word_difference
 from kbcite.answer.record import from_record
-from kbcite.frozen import dataclass
 from kbcite.records import CleanDocument, PageState, Skipped, Source
 from kbcite.store.archive import Archive
 from kbcite.store.database import Database

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from kbcite.errors import UsageError
-from kbcite.frozen import dataclass
 from kbcite.records import RetrievedBlock
 from kbcite.retrieval.calibration import Asked, best_of, own_questions
 from kbcite.store.database import Database

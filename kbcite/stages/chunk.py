@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 from kbcite.clock import Clock
-from kbcite.frozen import dataclass
 from kbcite.records import Block, Occurrence
 from kbcite.store.database import Database
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 from kbcite.clock import Clock
 from kbcite.errors import StoreError
 from kbcite.fetch_records import Snapshot
-from kbcite.frozen import dataclass
 from kbcite.page.first_look import read_or_skip
 from kbcite.records import CleanDocument, Skipped, Stage
 from kbcite.store.archive import Archive

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from kbcite.clock import Clock, from_text, to_minute
 from kbcite.fetch_records import RobotsCopy
-from kbcite.frozen import dataclass
 from kbcite.settings import SourceSettings
 from kbcite.stages.crawl_queue import CrawlQueue
 from kbcite.store.clock_ahead import take_back_dates

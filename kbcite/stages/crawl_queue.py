@@ -9,13 +9,12 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import timedelta
 
 from kbcite.clock import Clock, from_text, to_text
 from kbcite.errors import NotFound
 from kbcite.fetch_records import RobotsCopy
-from kbcite.frozen import dataclass
 from kbcite.records import Skipped, Stage
 from kbcite.settings import SourceSettings
 from kbcite.store.frontier import NEVER, Frontier, FrontierRow, NewUrl, UrlState

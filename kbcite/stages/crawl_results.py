@@ -5,12 +5,12 @@ Everything here runs inside the transaction of the batch, after the bytes are in
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import timedelta
 
 from kbcite.clock import Clock, from_text, to_text
 from kbcite.errors import StoreError
 from kbcite.fetch_records import RENDERED_BY, Evidence, FetchedPage, FetchFailure
-from kbcite.frozen import dataclass
 from kbcite.page.encoding import decode
 from kbcite.page.feeds import LIST_TYPES, read_list
 from kbcite.page.first_look import FirstLook, look_at, read_or_skip

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from kbcite.clock import Clock
 from kbcite.errors import KbciteError, NotFound, StoreError
-from kbcite.frozen import dataclass
 from kbcite.page.cleaning import CLEAN_RULES
 from kbcite.retrieval.vector_index import VectorIndex, read_metadata
 from kbcite.settings import SETTINGS_NAME

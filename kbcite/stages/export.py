@@ -6,12 +6,12 @@ The same page cited by several answers is one entry of a bibliography and severa
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from kbcite.answer.annotations import to_annotation
 from kbcite.answer.bibliography import CitedPage
 from kbcite.answer.record import from_record
-from kbcite.frozen import dataclass
 from kbcite.page.text_position import TextPosition, find_position
 from kbcite.records import Answer, Source
 from kbcite.store.archive import Archive

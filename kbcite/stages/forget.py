@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Collection
+from dataclasses import dataclass
 from pathlib import Path
 
 from kbcite.clock import Clock
 from kbcite.errors import NotFound, StoreError
-from kbcite.frozen import dataclass
 from kbcite.retrieval.vector_index import VectorIndex, read_metadata
 from kbcite.store.archive import Archive
 from kbcite.store.database import Database

@@ -6,10 +6,10 @@ An answer is worth keeping where each of its quotes stands in a document of the 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from kbcite.answer.record import from_record, to_record
-from kbcite.frozen import dataclass
 from kbcite.store.database import Database
 
 

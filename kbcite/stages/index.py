@@ -7,10 +7,10 @@ at most the batch in hand and a rebuild embeds nothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from kbcite.errors import ModelMismatch, NotFound, StoreError
-from kbcite.frozen import dataclass
 from kbcite.retrieval.encoder import Encoder
 from kbcite.retrieval.vector_index import VectorIndex, ids_digest, keep_stamps, mismatch, read_metadata
 from kbcite.store.database import Database

@@ -12,13 +12,12 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 from kbcite.clock import Clock
 from kbcite.fetch_records import FetchedPage, FetchFailure
-from kbcite.frozen import dataclass
 from kbcite.live_records import LiveLoss, LivePage
 from kbcite.records import CleanDocument, DecodedPage, Skipped, Stage
 from kbcite.settings import CrawlSettings, Settings

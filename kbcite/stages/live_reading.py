@@ -5,8 +5,9 @@ A module of its own, for its readers take half a second to import: they are, whi
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from kbcite.fetch_records import FetchedPage, FetchFailure
-from kbcite.frozen import dataclass
 from kbcite.page.chunking import CHUNK_RULES, chunk_document
 from kbcite.page.cleaning import CLEAN_RULES, clean_page
 from kbcite.page.first_look import look_at

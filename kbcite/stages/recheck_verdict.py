@@ -11,13 +11,12 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from kbcite.clock import Clock, from_text, to_text
 from kbcite.errors import StoreError
 from kbcite.fetch_records import Evidence, FetchedPage, FetchFailure
-from kbcite.frozen import dataclass
 from kbcite.page.encoding import decode
 from kbcite.page.first_look import look_at
 from kbcite.page.stand_in import recognise_not_found, recognise_stand_in

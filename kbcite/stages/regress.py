@@ -14,11 +14,10 @@ from __future__ import annotations
 import json
 import tomllib
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from kbcite.errors import NotFound, UsageError
-from kbcite.frozen import dataclass
 from kbcite.page.text_difference import Difference, compare
 from kbcite.records import CleanDocument, Skipped
 

@@ -9,7 +9,7 @@ sent, are to be whole too. A change of the page on the web since touches none of
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from kbcite.answer.citations import Sentence
@@ -21,7 +21,6 @@ from kbcite.answer.weights import base_weight, fold, share, stems
 from kbcite.answer.wording import values_of_sources
 from kbcite.errors import StoreError
 from kbcite.fetch_records import Snapshot
-from kbcite.frozen import dataclass
 from kbcite.page.byte_span import byte_span
 from kbcite.page.chunking import chunk_document
 from kbcite.page.provenance import foreign_words, page_source

@@ -7,11 +7,11 @@ sentence, with the checks that hold it against the store.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from kbcite.answer.passage_change import Change, nearest_passage, still_stands, word_difference
 from kbcite.answer.record import from_record
-from kbcite.frozen import dataclass
 from kbcite.live_records import PageNow
 from kbcite.records import CleanDocument
 from kbcite.stages.verify_report import SentenceReport

@@ -7,12 +7,11 @@ are archived before the database names them, batch by batch, so that a kill leav
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
 from kbcite.fetch_records import ArchivedAnswer, Evidence, FetchedPage
-from kbcite.frozen import dataclass
 from kbcite.page.first_look import look_at, read_or_skip
 from kbcite.records import PageState, Skipped, Stage
 from kbcite.settings import RecheckSettings, SourceSettings

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from kbcite.frozen import dataclass
 from kbcite.records import Block, Occurrence, PageState, Place, SourceType
 
 

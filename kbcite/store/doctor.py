@@ -9,12 +9,12 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from kbcite.block_id import block_id
 from kbcite.errors import StoreError
 from kbcite.fetch_records import FetchedPage
-from kbcite.frozen import dataclass
 from kbcite.store.archive import Archive
 from kbcite.store.sqlite import open_sqlite
 

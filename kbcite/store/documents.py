@@ -6,10 +6,9 @@ import json
 import sqlite3
 import struct
 import zlib
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any
 
-from kbcite.frozen import dataclass
 from kbcite.records import CleanDocument, Metadata, Quote, Skipped, Span, Stage
 
 

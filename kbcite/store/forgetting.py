@@ -11,9 +11,9 @@ import re
 import sqlite3
 import zlib
 from collections.abc import Collection, Iterable
+from dataclasses import dataclass
 from typing import Any
 
-from kbcite.frozen import dataclass
 from kbcite.store.archive import Archive
 from kbcite.urls import host_of, resolve, url_key
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
 from kbcite.fetch_records import RobotsCopy
-from kbcite.frozen import dataclass
 
 
 class UrlState(StrEnum):

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from kbcite.fetch_records import Evidence, FetchedPage, Snapshot
-from kbcite.frozen import dataclass
 from kbcite.records import PageState, SourceType
 from kbcite.store.sqlite import as_json
 from kbcite.urls import url_key

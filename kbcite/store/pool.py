@@ -13,12 +13,11 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import timedelta
 
 from kbcite.clock import from_text, seconds_between, to_text
 from kbcite.fetch_records import FetchedPage
-from kbcite.frozen import dataclass
 from kbcite.records import Block, CleanDocument, Occurrence, PageState, SourceType
 from kbcite.store.documents import pack_spans
 from kbcite.urls import url_key

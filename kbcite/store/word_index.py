@@ -15,9 +15,9 @@ import hashlib
 import math
 import sqlite3
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 from itertools import islice
 
-from kbcite.frozen import dataclass
 from kbcite.records import Block
 from kbcite.words import stem, terms
 

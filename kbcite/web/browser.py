@@ -20,14 +20,13 @@ import threading
 import time
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeoutError
-from dataclasses import field
+from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kbcite.errors import UsageError
 from kbcite.fetch_records import FetchedPage, FetchFailure
-from kbcite.frozen import dataclass
 from kbcite.web.page_requests import PageRequests
 from kbcite.web.processes import group_members, kill_group, kill_process
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import field
-
-from kbcite.frozen import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(slots=True)

@@ -9,12 +9,12 @@ import time
 from collections.abc import Coroutine
 from concurrent.futures import Executor
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from playwright.async_api import Error
 
 from kbcite.fetch_records import FetchedPage, FetchFailure
-from kbcite.frozen import dataclass
 from kbcite.urls import resolve, url_key
 from kbcite.web.browser_scripts import MEASURE, SERIALISE
 from kbcite.web.page_requests import PageRequest, PageRequests

@@ -10,11 +10,11 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Protocol
 
 from kbcite.clock import Clock
 from kbcite.fetch_records import FetchedPage, FetchFailure, RobotsCopy
-from kbcite.frozen import dataclass
 from kbcite.urls import host_of, resolve
 from kbcite.web.robots import MAX_BYTES, Robots, copy_from
 from kbcite.web.scope import Scope

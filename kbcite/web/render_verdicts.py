@@ -11,10 +11,10 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Iterable
+from dataclasses import dataclass
 from enum import StrEnum
 
 from kbcite.clock import seconds_between
-from kbcite.frozen import dataclass
 from kbcite.urls import split
 
 MAX_BARREN = 3

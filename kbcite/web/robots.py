@@ -8,11 +8,11 @@ rules, and what stands here is what most crawlers get wrong: the meaning of answ
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from datetime import timedelta
 
 from kbcite.clock import from_text, to_text
 from kbcite.fetch_records import FetchedPage, FetchFailure, RobotsCopy
-from kbcite.frozen import dataclass
 from kbcite.urls import host_of
 
 AGENT = "kbcite"

@@ -15,13 +15,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, timedelta
 from email.utils import parsedate_to_datetime
 from itertools import pairwise
 
 from kbcite.clock import from_text, seconds_between, to_text
 from kbcite.fetch_records import Evidence
-from kbcite.frozen import dataclass
 from kbcite.records import PageState, Tier
 from kbcite.settings import RecheckSettings
 

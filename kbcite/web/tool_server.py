@@ -12,10 +12,10 @@ import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from kbcite.errors import ProviderError, UsageError
-from kbcite.frozen import dataclass
 from kbcite.settings import ToolServerSettings
 from kbcite.urls import resolve
 

@@ -12,14 +12,13 @@ import threading
 import time
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterator
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from heapq import heappop, heappush
 from itertools import count
 from typing import Generic, Protocol, TypeVar
 
 from kbcite.clock import Clock
 from kbcite.fetch_records import FetchedPage, FetchFailure, RobotsCopy
-from kbcite.frozen import dataclass
 from kbcite.settings import CrawlSettings
 from kbcite.urls import host_of
 from kbcite.web.fetch import HTML_TYPES

@@ -11,14 +11,13 @@ from __future__ import annotations
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from kbcite.clock import from_text, to_text
 from kbcite.errors import UsageError
 from kbcite.fetch_records import RENDERED_BY, FetchedPage
-from kbcite.frozen import dataclass
 from kbcite.records import Skipped, Stage
 from kbcite.urls import resolve, url_key
 from kbcite.web.content_coding import PIECE, CodingError, undo
