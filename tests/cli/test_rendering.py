@@ -47,7 +47,7 @@ def test_pages_that_a_browser_would_have_to_read_are_named_with_the_next_step(
     crawled = shell("crawl")
     assert f"2 pages are written by scripts and were not read: {site.url}/app, {site.url}/other" in crawled.err
     assert (
-        "'/nowhere/chromium' in kbcite.toml is no program; name an installed Chromium, or leave it empty; then crawl again"
+        "'/nowhere/chromium' in kbcite.toml is no program; name an installed Chromium, or leave it empty; then run it again"
         in crawled.err
     )
     assert "rendered" not in crawled.out
