@@ -20,10 +20,11 @@ from kbcite.answer.cross_check import CrossCheck, cross_check
 from kbcite.answer.drafting import draft_extractive, draft_with_model
 from kbcite.answer.freshness import TIME_SENSITIVE, WINDOWS, classify_question
 from kbcite.answer.grounding import evidence_of
+from kbcite.answer.kinds import ONLY_DATES
 from kbcite.answer.llm import Complete
 from kbcite.answer.outcomes import Frame, answered, refused, retrieval_of
 from kbcite.answer.passage_ranking import Candidate, Nearness, rank_passages
-from kbcite.answer.questions import ONLY_DATES, Kind, Question, read_question, subject_of
+from kbcite.answer.questions import Kind, Question, read_question, subject_of
 from kbcite.answer.respelling import respell
 from kbcite.answer.unsaid import NEVER, Unsaid, find_unsaid, find_unsaid_across
 from kbcite.answer.weights import Weigh, idf_over

@@ -21,19 +21,9 @@ from kbcite.answer.headings import (
     likeness,
     wanted_terms,
 )
+from kbcite.answer.kinds import CANNOT, answers_kind
 from kbcite.answer.passages import Passage, first_cell, split_passages
-from kbcite.answer.questions import (
-    CANNOT,
-    FOCUS,
-    Kind,
-    Question,
-    answers_kind,
-    asks_default,
-    defines,
-    focus_terms,
-    keys,
-    subject_of,
-)
+from kbcite.answer.questions import FOCUS, Kind, Question, asks_default, defines, focus_terms, keys, subject_of
 from kbcite.answer.said_as import with_said
 from kbcite.answer.weights import Weigh, idf_over, share, stems
 from kbcite.patterns import pattern

@@ -1,7 +1,8 @@
 import pytest
 
+from kbcite.answer.kinds import OTHER_ROLE, answers_kind
 from kbcite.answer.persons import PERSON
-from kbcite.answer.questions import OTHER_ROLE, Kind, answers_kind, read_question
+from kbcite.answer.questions import Kind, read_question
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,9 @@
 
 import pytest
 
+from kbcite.answer.kinds import answers_kind
 from kbcite.answer.passages import split_passages
-from kbcite.answer.questions import Kind, answers_kind, halves, read_question, subject_of
+from kbcite.answer.questions import Kind, halves, read_question, subject_of
 from tests.answer.blocks import retrieved
 from tests.answer.test_answering import ask
 
