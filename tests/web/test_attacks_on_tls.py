@@ -18,6 +18,8 @@ from tests.apart import Apart
 
 CURVE = "ec_paramgen_curve:prime256v1"
 BRISK = {"connect_timeout_s": 0.5, "total_timeout_s": 0.8}
+PATIENT = {"connect_timeout_s": 5.0, "total_timeout_s": 10.0}
+"""Where the reason is what is tested, a busy machine must not make it a timeout."""
 pytestmark = pytest.mark.skipif(shutil.which("openssl") is None, reason="needs the openssl command")
 
 
@@ -115,7 +117,11 @@ def test_a_certificate_that_does_not_hold_ends_the_fetch_before_a_byte_is_asked_
 ) -> None:
     with serve(answering(context_of(certificates / f"{certificate}.pem"))) as port:
         outcome = apart.fetch(
-            f"https://{host}:{port}/", private="https://", authority=str(certificates / "trusted.crt")
+            f"https://{host}:{port}/",
+            private="https://",
+            authority=str(certificates / "trusted.crt"),
+            settings=PATIENT,
+            limit_s=11,
         )
     assert (outcome["reason"], outcome["retryable"]) == ("tls", False)
     assert why in outcome["detail"].replace("self signed", "self-signed").replace("is not valid for", "mismatch")
@@ -124,7 +130,11 @@ def test_a_certificate_that_does_not_hold_ends_the_fetch_before_a_byte_is_asked_
 def test_a_certificate_that_holds_is_believed(apart: Apart, certificates: Path) -> None:
     with serve(answering(context_of(certificates / "good.pem"))) as port:
         outcome = apart.fetch(
-            f"https://localhost:{port}/", private="https://", authority=str(certificates / "trusted.crt")
+            f"https://localhost:{port}/",
+            private="https://",
+            authority=str(certificates / "trusted.crt"),
+            settings=PATIENT,
+            limit_s=11,
         )
     assert outcome["body"] == "read"
 
@@ -136,7 +146,11 @@ def test_an_old_protocol_is_not_spoken(apart: Apart, certificates: Path) -> None
         context.minimum_version = context.maximum_version = ssl.TLSVersion.TLSv1
     with serve(answering(context)) as port:
         outcome = apart.fetch(
-            f"https://localhost:{port}/", private="https://", authority=str(certificates / "trusted.crt")
+            f"https://localhost:{port}/",
+            private="https://",
+            authority=str(certificates / "trusted.crt"),
+            settings=PATIENT,
+            limit_s=11,
         )
     assert outcome["reason"] == "tls"
 
@@ -148,7 +162,10 @@ def test_plain_text_where_tls_was_asked_for_is_not_read(apart: Apart) -> None:
         peer.close()
 
     with serve(talk) as port:
-        assert apart.fetch(f"https://localhost:{port}/", private="https://")["reason"] == "tls"
+        assert (
+            apart.fetch(f"https://localhost:{port}/", private="https://", settings=PATIENT, limit_s=11)["reason"]
+            == "tls"
+        )
 
 
 @pytest.mark.parametrize("first", [b"", b"\x16\x03\x03\x40\x00"], ids=["silent", "byte by byte"])
