@@ -28,15 +28,9 @@ from kbcite.answer.questions import Kind, Question, read_question, subject_of
 from kbcite.answer.respelling import respell
 from kbcite.answer.unsaid import NEVER, Unsaid, find_unsaid, find_unsaid_across
 from kbcite.answer.weights import Weigh, idf_over
-from kbcite.answer.wording import (
-    respelt_notice,
-)
+from kbcite.answer.wording import respelt_notice
 from kbcite.patterns import pattern
-from kbcite.records import (
-    Answer,
-    RefusalReason,
-    RetrievedBlock,
-)
+from kbcite.records import Answer, RefusalReason, RetrievedBlock
 from kbcite.words import language_of
 
 WELL_SAID = 0.5
@@ -45,7 +39,7 @@ say little."""
 SAID_TRUST = 0.8
 """What the share of the question that a passage says is worth as confidence."""
 LACKED = 1.0
-"""Share of a question that counts as unsaid where the figure or date that it asks for is not there."""
+"""Share of a question that counts as unsaid where the figure, date or name that it asks for is not there."""
 RIVALS = 12
 RIVAL_SCORE = 0.7
 """Where the chosen passages leave too much unsaid, the first RIVALS others of at least this share of the best score are tried."""
@@ -248,7 +242,7 @@ def _that_say_it(
     everything = "\n".join(evidence_of(block) for block in retrieved)
     if language_of(chosen[0].passage.text) != question.language:
         evidence = [evidence_of(used[c.block]) for c in chosen]
-        lacks = _lacks_the_figure(question, chosen)
+        lacks = _lacks_what_is_asked(question, chosen)
         return chosen, Unsaid((), NEVER, LACKED) if lacks else find_unsaid_across(question, evidence, everything)
     first: Unsaid | None = None
     rivals = [[c] for c in ranked[:RIVALS] if c.block != chosen[0].block and c.score >= RIVAL_SCORE * ranked[0].score]
@@ -258,7 +252,7 @@ def _that_say_it(
         # One thing is said by one page: what others say beside it does not make it the answer.
         pages = {used[c.block].place.url for c in (candidates if question.is_joined else candidates[:1])}
         evidence = [evidence_of(used[c.block]) for c in candidates if used[c.block].place.url in pages]
-        if _lacks_the_figure(question, candidates):
+        if _lacks_what_is_asked(question, candidates):
             unsaid = Unsaid((), NEVER, LACKED)
         else:
             unsaid = find_unsaid(question, [c.passage.text for c in candidates], evidence, everything, weigh)
@@ -268,7 +262,7 @@ def _that_say_it(
     return chosen, first or Unsaid((), 0.0)
 
 
-def _lacks_the_figure(question: Question, candidates: Sequence[Candidate]) -> bool:
+def _lacks_what_is_asked(question: Question, candidates: Sequence[Candidate]) -> bool:
     """True where a price, a number, a date or a name is asked for and none is there; a time is often told without figures."""
     best = max(c.kind for c in candidates)
     if question.kind is Kind.PRICE:

@@ -82,6 +82,8 @@ def answers_kind(question: Question, sentence: str) -> float:
             return 1.0 if any(f.unit in _TIME_UNITS for f in new) or _CLOCK.search(sentence) else 0.0
         if kind is Kind.PRICE and _SIGNS[Kind.PRICE].search(sentence):
             return 1.0
+        if _HOW_OFTEN.search(simplify(question.text)):
+            return 1.0 if _OFTEN.search(sentence) else ONLY_DATES if new else 0.0
         good = [f for f in new if f.kind in ("number", "percent", "ordinal")]
         if kind is Kind.PRICE and good:
             return 1.0 if _PRICED.search(sentence) else 0.3
@@ -110,9 +112,7 @@ def answers_kind(question: Question, sentence: str) -> float:
         return 1.0 if _names_another(_SIGNS[kind], question, sentence) else 0.0
     match = _SIGNS[kind].search(sentence)
     if kind is Kind.HOW and match:
-        return (
-            0.2 if is_negated(sentence) and not is_negated(question.text) else 0.6
-        )  # what cannot be done is no way to do it
+        return CANNOT if is_negated(sentence) and not is_negated(question.text) else 0.6
     return 1.0 if match else 0.0
 
 
@@ -128,6 +128,14 @@ _ERA = pattern(
     re.IGNORECASE,
 )
 """Times that are no dates: a century, the forties, the 1996 of `the Act of 1996 says`."""
+_HOW_OFTEN = pattern(
+    r"(?:多久|多长时间|几[天周个年]月?).{0,8}(?:一?次|一遍|一回)|\bhow (?:often|frequently)\b", re.IGNORECASE
+)
+_OFTEN = pattern(
+    r"每|周期|频率|一次|\b(?:every|each|per|once|twice|times|daily|weekly|monthly|quarterly|yearly|annually|always|never|often|seldom)\b",
+    re.IGNORECASE,
+)
+"""A period, not a time that passes once: `更换周期: 24 个月`."""
 _PAST = pattern(r"\bwhen (?:did|was|were)\b|(?:什么时候|何时|哪一?[年天]).*的[？?]?$", re.IGNORECASE)
 _CLOCK = pattern(r"(?<!\d)\d{1,2}:\d\d(?!\d)")
 _DURATION = "年 月 天 日 周 时 小 分 秒 星 year month week day hour minute second night h min"

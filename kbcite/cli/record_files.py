@@ -17,9 +17,7 @@ def text_of(name: str) -> str:
     try:
         return Path(name).read_text(encoding="utf-8-sig")
     except FileNotFoundError as error:
-        raise UsageError(
-            f"there is no file {name}; give a file, an answer's ID, or nothing for the last one"
-        ) from error
+        raise UsageError(f"there is no file {name}; check its name") from error
     except IsADirectoryError as error:
         raise UsageError(f"{name} is a folder; name files in it, like {Path(name) / '*.md'}") from error
     except UnicodeDecodeError as error:

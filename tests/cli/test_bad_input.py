@@ -318,6 +318,7 @@ def test_golden_pages_that_are_not_there_are_a_matter_of_usage(tmp_path: Path) -
 def test_a_folder_is_nothing_to_verify(town: Shell, tmp_path: Path) -> None:
     told(town("verify", str(tmp_path)), 2, f"{tmp_path} is a folder", f"{tmp_path}/*.md")
     told(town("verify", f"{tmp_path}/none"), 2, "there is no file")
+    told(town("import", f"{tmp_path}/none"), 2, "there is no file", "check its name")
 
 
 def test_status_names_the_encoder_and_not_all_that_must_be_equal(town: Shell) -> None:
